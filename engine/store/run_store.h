@@ -1,0 +1,122 @@
+/// The database of runs: one SQLite file, WAL. Schema: engine/store/README.md. design.md, section 7.
+#pragma once
+
+#include "engine/train/run_observer.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace mantissa {
+
+using RunId = std::int64_t;
+
+/// A row of the runs table.
+struct RunInfo
+{
+    RunId id = 0;
+    std::string experimentName;
+    std::string lane;
+    std::string color;
+    RunStatus status = RunStatus::Running; ///< Interrupted: its program ended without finishing it
+    std::string message;
+    std::string policy;     ///< "fp16"
+    std::string scaler;     ///< family, or "none"
+    std::string device;
+    std::string instructionSet;
+    int threads = 1;
+    std::uint64_t seed = 1;
+    std::int64_t steps = 0; ///< recorded
+    double finalLoss = 0;
+    double validationLoss = 0;
+    double validationAccuracy = 0;
+    std::int64_t skippedSteps = 0;
+    double finalScale = 1;
+    std::string weightsHash;
+    std::string initialWeightsHash;
+    double stepsPerSecond = 0;
+    MemoryBytes bytes;
+    int castsPerStep = 0;
+    double startedUnixSeconds = 0;
+    double endedUnixSeconds = 0;
+    std::vector<std::string> tags;
+    std::string note;
+};
+
+/// The numbers of a run, column by column; all columns have the same length. Names as in --metrics.
+struct RunColumns
+{
+    std::vector<std::int64_t> step;
+    std::vector<double> loss;
+    std::vector<double> gradNorm;
+    std::vector<double> gradNormClipped;
+    std::vector<double> scale;
+    std::vector<std::uint8_t> skipped;
+};
+
+enum class StoreAccess { ReadOnly, ReadWrite };
+
+/// One connection. Use from one thread at a time; any number of connections and processes may share a file.
+/// Errors: Error (Io) that says what, which file, and what to do (locked, read-only, disk full, newer version, damaged).
+class RunStore
+{
+public:
+    /// $XDG_DATA_HOME/mantissa/runs.db, or ~/.local/share/mantissa/runs.db.
+    static std::filesystem::path defaultPath();
+
+    /// Opens, creates (ReadWrite) and migrates the file. Runs whose program is gone become Interrupted.
+    explicit RunStore(const std::filesystem::path& file, StoreAccess access = StoreAccess::ReadWrite);
+    ~RunStore();
+    RunStore(const RunStore&) = delete;
+    RunStore& operator=(const RunStore&) = delete;
+
+    [[nodiscard]] std::vector<RunInfo> runs() const; ///< newest first, deleted ones left out
+    [[nodiscard]] std::optional<RunInfo> run(RunId id) const;
+    [[nodiscard]] RunColumns columns(RunId id) const; ///< the dashboard's columns, fast
+    [[nodiscard]] std::vector<StepRecord> records(RunId id) const; ///< everything, for export
+    [[nodiscard]] std::vector<Event> events(RunId id) const;
+    /// The experiment that replays this run exactly: its one lane, its events as scripted ones.
+    [[nodiscard]] nlohmann::json replayExperiment(RunId id) const;
+    [[nodiscard]] nlohmann::json experiment(RunId id) const; ///< the document it was started from
+
+    void setTags(RunId id, const std::vector<std::string>& tags);
+    void setNote(RunId id, const std::string& note);
+    void markDeleted(std::span<const RunId> ids);  ///< hides them; restore() brings them back
+    void restore(std::span<const RunId> ids);
+    void purgeDeleted();                           ///< frees what was marked
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> m_impl;
+};
+
+/// Writes a session's runs on its own thread: a transaction every 250 ms, so a killed program loses at most that.
+/// Never blocks the session; a write that fails (full disk, locked file) is kept and retried, and reported by problem().
+class RunWriter : public RunObserver
+{
+public:
+    explicit RunWriter(const std::filesystem::path& file);
+    ~RunWriter() override; ///< writes what is left
+
+    void runStarted(const RunStart& start) override;
+    void stepsRecorded(std::span<const StepRecord> records) override;
+    void eventHappened(const Event& event) override;
+    void runEnded(std::uint32_t lane, const RunSummary& summary) override;
+
+    /// The database id of a session's lane; waits for the writer to have created it.
+    RunId runOf(std::uint32_t lane);
+    /// Blocks until everything handed over so far is in the file.
+    void flush();
+    /// Why writing does not work at present, in words; empty if it does.
+    [[nodiscard]] std::string problem() const;
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> m_impl;
+};
+
+} // namespace mantissa

@@ -1,0 +1,149 @@
+/// An experiment file: data, model, training, and lanes as merge patches (RFC 7386). design.md, section 7;
+/// every key is documented in experiments/README.md.
+#pragma once
+
+#include "engine/formats/dtype.h"
+#include "engine/scaling/loss_scaler.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mantissa {
+
+struct DataConfig
+{
+    std::string kind = "digits"; ///< digits, spirals, moons, regression, mnist, fashion_mnist
+    std::int64_t batch = 64;
+    std::string path;               ///< folder of the IDX files
+    std::int64_t samples = 2000;    ///< of a generated set
+    std::int64_t classes = 3;       ///< spirals: arms
+    std::int64_t features = 8;      ///< regression: inputs
+    double noise = 0.1;             ///< of a generated set
+    double validationShare = 0.2;   ///< held out, the same samples for every lane of one seed
+    bool operator==(const DataConfig&) const = default;
+};
+
+struct ModelConfig
+{
+    std::string kind = "mlp";
+    std::vector<std::int64_t> hidden {256, 256};
+    std::string activation = "relu"; ///< relu, gelu, gelu_tanh, silu, tanh, sigmoid
+    double dropout = 0;
+    double initGain = 1;             ///< multiplies PyTorch's default initial weights
+    bool operator==(const ModelConfig&) const = default;
+};
+
+struct OptimizerConfig
+{
+    std::string kind = "adamw"; ///< sgd, adam, adamw
+    double lr = 1e-3;
+    double momentum = 0;
+    bool nesterov = false;
+    double beta1 = 0.9;
+    double beta2 = 0.999;
+    double epsilon = 1e-8;
+    double weightDecay = 0.01; ///< 0 by default for sgd and adam, as in PyTorch
+    bool operator==(const OptimizerConfig&) const = default;
+};
+
+struct ScheduleConfig
+{
+    std::string kind = "constant"; ///< constant, warmup, cosine, step
+    std::int64_t warmupSteps = 0;  ///< linear from lr / warmupSteps; any kind may have one
+    std::int64_t totalSteps = 0;   ///< cosine: 0 means the experiment's steps
+    double minimumFactor = 0;      ///< cosine: the last rate as a share of lr
+    std::int64_t every = 100;      ///< step: steps between drops
+    double gamma = 0.1;            ///< step: factor of each drop
+    bool countSkipped = true;      ///< whether a skipped step advances the schedule (PyTorch's habit: it does)
+    bool operator==(const ScheduleConfig&) const = default;
+};
+
+struct PrecisionConfig
+{
+    std::string policy = "fp32"; ///< fp32, fp16, bf16
+    std::string weights = "master";
+    std::map<std::string, std::string> overrides; ///< op kind ("relu") or node name ("fc1") -> "fp32", "fp16", "bf16"
+    bool operator==(const PrecisionConfig&) const = default;
+};
+
+enum class ClipOrder : std::uint8_t { Off, UnscaleThenClip, ClipThenUnscale };
+
+struct ClipConfig
+{
+    ClipOrder order = ClipOrder::Off;
+    std::optional<double> maxNorm;
+    std::optional<double> maxValue; ///< exactly one of the two when order is not Off
+    bool operator==(const ClipConfig&) const = default;
+};
+
+struct AccumulationConfig
+{
+    std::int64_t steps = 1;
+    bool guard = false; ///< drop a micro-batch whose loss is not finite
+    bool operator==(const AccumulationConfig&) const = default;
+};
+
+/// All settings of one lane, the merge patch applied.
+struct LaneConfig
+{
+    std::string name;
+    std::string color; ///< "#RRGGBB"; empty: the window chooses
+    std::uint64_t seed = 1;
+    std::int64_t steps = 300;
+    DataConfig data;
+    ModelConfig model;
+    std::string loss = "cross_entropy"; ///< cross_entropy, mse, bce_with_logits
+    double lossWeight = 1;              ///< multiplies the loss: small values push gradients toward underflow
+    OptimizerConfig optimizer;
+    ScheduleConfig schedule;
+    PrecisionConfig precision;
+    ClipConfig clip;
+    AccumulationConfig accumulation;
+    std::optional<ScalerConfig> scaler;
+    nlohmann::json document; ///< the merged JSON these settings were read from
+};
+
+/// A change of settings at a step: path as in "scaler.scale" or "optimizer.lr".
+struct ScriptedEvent
+{
+    std::int64_t step = 0;
+    std::string lane; ///< empty: all lanes
+    std::vector<std::pair<std::string, nlohmann::json>> set;
+};
+
+struct Experiment
+{
+    std::string name;
+    std::string text; ///< Markdown
+    std::vector<LaneConfig> lanes;
+    std::vector<ScriptedEvent> events;
+    nlohmann::json expect = nlohmann::json::array();
+    nlohmann::json document;         ///< the file as read
+    std::filesystem::path directory; ///< relative data paths start here
+};
+
+/// Reads and checks an experiment. Throws Error (InvalidArgument) naming the JSON path, the value and, for an unknown
+/// key or choice, the nearest valid one; `source` names the file in messages.
+Experiment parseExperiment(std::string_view text, const std::string& source);
+Experiment loadExperiment(const std::filesystem::path& file);
+
+/// Reads and checks one merged lane document ("name", "data", "model", ... at its top level).
+LaneConfig parseLane(const nlohmann::json& merged, const std::string& source);
+
+/// The lane's document with the setting at the dotted `path` replaced, checked. "scaler.scale" and
+/// "scaler.growth_tracker" are state, not settings: they are accepted and leave the document as it is.
+LaneConfig withSetting(const LaneConfig& lane, const std::string& path, const nlohmann::json& value);
+
+/// The experiment document for `lanes` and `events`: settings that all lanes share at the top, lanes as patches.
+/// parseExperiment(result) gives the same lanes back.
+nlohmann::json composeExperiment(const std::string& name, const std::string& text, const std::vector<LaneConfig>& lanes,
+    const std::vector<ScriptedEvent>& events, const nlohmann::json& expect);
+
+} // namespace mantissa

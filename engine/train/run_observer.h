@@ -1,0 +1,66 @@
+/// Where a session's results go besides the window: the database, a metrics file.
+#pragma once
+
+#include "engine/train/event.h"
+#include "engine/train/experiment.h"
+#include "engine/train/step_record.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace mantissa {
+
+enum class RunStatus : std::uint8_t { Running, Finished, Stopped, Diverged, Failed, Interrupted };
+
+/// "running", "finished", ...
+std::string_view nameOf(RunStatus status);
+
+/// What is known when a lane starts.
+struct RunStart
+{
+    std::uint32_t lane = 0;
+    LaneConfig config;
+    std::string experimentName;
+    nlohmann::json experiment; ///< the whole document, as composeExperiment() wrote it
+    std::string device;
+    std::string backend;
+    std::string instructionSet;
+    int threads = 1;        ///< compute threads of the session
+    int threadsPerLane = 1;
+    std::string initialWeightsHash;
+    double unixSeconds = 0;
+};
+
+/// What is known when a lane ends.
+struct RunSummary
+{
+    RunStatus status = RunStatus::Finished;
+    std::string message; ///< why it failed or diverged
+    std::int64_t steps = 0;
+    double finalLoss = 0;
+    double minLoss = 0;
+    double validationLoss = 0;     ///< NaN if there is no validation set
+    double validationAccuracy = 0; ///< NaN for regression
+    std::int64_t skippedSteps = 0;
+    std::int64_t firstSkip = -1;
+    double finalScale = 1;
+    std::string weightsHash; ///< 16 hex digits, FNV-1a over the master weights in order
+    double stepsPerSecond = 0;
+    MemoryBytes bytes;
+    int castsPerStep = 0;
+    double unixSeconds = 0;
+};
+
+/// Called on the session's worker thread, between steps; must return quickly and not throw.
+class RunObserver
+{
+public:
+    virtual ~RunObserver() = default;
+    virtual void runStarted(const RunStart& start) = 0;
+    virtual void stepsRecorded(std::span<const StepRecord> records) = 0; ///< one per lane that stepped
+    virtual void eventHappened(const Event& event) = 0;
+    virtual void runEnded(std::uint32_t lane, const RunSummary& summary) = 0;
+};
+
+} // namespace mantissa

@@ -1,0 +1,100 @@
+/// An experiment being trained: lanes in lockstep on one worker thread, steered by commands, watched through a ring.
+/// Everything here may be called from one controlling thread (the window's or the command line's) and returns at once,
+/// unless its name says wait. Commands take effect at the next step boundary, in order, each recorded as an Event.
+#pragma once
+
+#include "engine/backends/backend.h"
+#include "engine/train/run_observer.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mantissa {
+
+struct SessionOptions
+{
+    std::string device = "auto";
+    int threads = 0;                     ///< compute threads; 0: one per lane, at most the machine's cores
+    std::vector<RunObserver*> observers; ///< not owned; must outlive the session
+    bool measureBaselineDistance = true; ///< compare every lane's weights with the first lane's after each step
+};
+
+enum class SessionState : std::uint8_t { Preparing, Ready, Running, Paused, Finished, Failed };
+
+/// A lane as it stands; a copy made at a step boundary.
+struct LaneStatus
+{
+    std::uint32_t id = 0;
+    LaneConfig config;
+    RunStatus status = RunStatus::Running;
+    std::string message;          ///< why it failed or diverged
+    std::int64_t nextStep = 0;
+    double scale = 1;
+    double lr = 0;
+    MemoryBytes bytes;
+    int castsPerStep = 0;
+    std::string initialWeightsHash;
+    std::uint64_t batchHash = 0;
+    std::optional<RunSummary> summary; ///< once it has ended
+};
+
+struct SessionStatus
+{
+    SessionState state = SessionState::Preparing;
+    std::string message; ///< of Failed
+    std::int64_t step = 0;      ///< the next step of the slowest lane
+    std::int64_t totalSteps = 0;
+    double stepsPerSecond = 0;  ///< over the last second
+    double speedLimit = 0;      ///< steps per second; 0: none
+    DeviceInfo device;
+    int threads = 1;
+    int threadsPerLane = 1;
+    std::vector<LaneStatus> lanes;
+    std::uint64_t appliedCommands = 0; ///< id of the last command that took effect
+};
+
+class Session
+{
+public:
+    /// Starts the worker, which prepares the lanes (data, plans) and then waits: state Preparing, then Ready or Failed.
+    Session(Experiment experiment, SessionOptions options);
+    /// Stops within one step, ends unfinished runs as stopped, joins the worker.
+    ~Session();
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+
+    // --- commands; each returns its id, compare with SessionStatus::appliedCommands ---
+    std::uint64_t run();                  ///< until the last step, a pause or stop
+    std::uint64_t runSteps(std::int64_t steps);
+    std::uint64_t pause();
+    std::uint64_t stop();                 ///< ends all lanes now
+    std::uint64_t reset();                ///< ends all lanes, prepares fresh ones with the present settings
+    std::uint64_t setSpeedLimit(double stepsPerSecond);
+    std::uint64_t set(std::uint32_t lane, const std::string& path, const nlohmann::json& value);
+    /// A new lane; if training has begun it first catches up, from step 0, on the same batches.
+    std::uint64_t addLane(const LaneConfig& config);
+    /// A copy of a lane as it stands: weights, optimizer, scaler, and its past events (so a replay needs no parent).
+    std::uint64_t duplicateLane(std::uint32_t lane, const std::string& name);
+    std::uint64_t removeLane(std::uint32_t lane);
+    /// Trains on past the present last step.
+    std::uint64_t extend(std::int64_t totalSteps);
+
+    // --- observing ---
+    /// Moves out the records made since the last call, oldest first. Lock-free for the worker.
+    std::size_t takeRecords(std::vector<StepRecord>& into);
+    /// Records lost because takeRecords() was not called for too long; the store has them.
+    [[nodiscard]] std::uint64_t droppedRecords() const;
+    std::size_t takeEvents(std::vector<Event>& into);
+    /// The newest status the worker published; cheap, never blocks on a step.
+    [[nodiscard]] std::shared_ptr<const SessionStatus> status() const;
+    /// Blocks until the session neither runs nor prepares and all commands so far were applied.
+    void waitUntilIdle();
+
+private:
+    class Worker;
+    std::unique_ptr<Worker> m_worker;
+};
+
+} // namespace mantissa

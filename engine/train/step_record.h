@@ -1,0 +1,60 @@
+/// What one lane reports about one step (design, section 4).
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace mantissa {
+
+struct PhaseTimes
+{
+    float dataMs = 0;
+    float forwardMs = 0;
+    float backwardMs = 0;
+    float unscaleMs = 0;
+    float clipMs = 0;
+    float optimizerMs = 0;
+    float instrumentsMs = 0;
+};
+
+/// Bytes that a lane's plan holds.
+struct MemoryBytes
+{
+    std::uint64_t weights = 0;
+    std::uint64_t copies = 0;
+    std::uint64_t gradients = 0;
+    std::uint64_t optimizer = 0;
+    std::uint64_t activations = 0;
+    std::uint64_t workspace = 0;
+    bool operator==(const MemoryBytes&) const = default;
+};
+
+/// Numbers of a step that is over. Gradient figures are true ones (unscaled). A value that was not measured is NaN.
+struct StepRecord
+{
+    std::int64_t step = 0; ///< counted from 0
+    std::uint32_t lane = 0; ///< Session's lane id
+    bool lossFinite = true;
+    bool foundInf = false; ///< a gradient was not finite
+    bool skipped = false;  ///< the optimizer did not step
+    std::int32_t growthTracker = 0;
+    std::int32_t hysteresis = -1; ///< -1: the scaler has none
+    std::int32_t droppedMicroBatches = 0;
+    double loss = 0;
+    double gradNorm = 0;        ///< before clipping
+    double gradNormClipped = 0; ///< after clipping
+    double gradMax = 0;         ///< largest magnitude
+    double scale = 1;           ///< the scale this step's loss was multiplied with
+    double lr = 0;
+    double flushed = 0;    ///< share of parameter-gradient elements flushed to zero at their rounding
+    double subnormal = 0;  ///< ... that became subnormal
+    double overflowed = 0; ///< ... that overflowed to infinity
+    double updateRatio = 0; ///< |update| / |weights|, both Euclidean
+    double baselineDistance = 0; ///< |w - w_baseline| / |w_baseline|; NaN where not measured
+    std::uint64_t batchHash = 0; ///< fingerprint of all batches and random streams so far: equal lanes saw equal data
+    PhaseTimes timeMs;
+    double wallSeconds = 0; ///< since the session started, pauses included
+    MemoryBytes bytes;
+};
+
+} // namespace mantissa
