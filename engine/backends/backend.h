@@ -4,9 +4,8 @@
 #pragma once
 
 #include "engine/formats/census.h"
-#include "engine/formats/dtype.h"
 #include "engine/graph/graph.h"
-#include "engine/tensor/shape.h"
+#include "engine/tensor/tensor_type.h"
 
 #include <cstddef>
 #include <memory>
@@ -16,12 +15,6 @@
 #include <vector>
 
 namespace mantissa {
-
-struct TensorType
-{
-    DType dtype = DType::Float32;
-    Shape shape;
-};
 
 /// An answer with its reason: ok, or why not, in words for the user.
 struct Support

@@ -18,7 +18,8 @@ struct SessionOptions
     std::string device = "auto";
     int threads = 0;                     ///< compute threads; 0: one per lane, at most the machine's cores
     std::vector<RunObserver*> observers; ///< not owned; must outlive the session
-    bool measureBaselineDistance = true; ///< compare every lane's weights with the first lane's after each step
+    /// Steps between comparisons of every lane's weights with the baseline lane's; 0: never.
+    std::int64_t baselineInterval = 10;
 };
 
 enum class SessionState : std::uint8_t { Preparing, Ready, Running, Paused, Finished, Failed };
@@ -27,7 +28,7 @@ enum class SessionState : std::uint8_t { Preparing, Ready, Running, Paused, Fini
 struct LaneStatus
 {
     std::uint32_t id = 0;
-    LaneConfig config;
+    std::shared_ptr<const LaneConfig> config; ///< never null
     RunStatus status = RunStatus::Running;
     std::string message;          ///< why it failed or diverged
     std::int64_t nextStep = 0;
@@ -51,6 +52,7 @@ struct SessionStatus
     DeviceInfo device;
     int threads = 1;
     int threadsPerLane = 1;
+    std::uint32_t baseline = 0; ///< lane id
     std::vector<LaneStatus> lanes;
     std::uint64_t appliedCommands = 0; ///< id of the last command that took effect
 };
@@ -78,6 +80,8 @@ public:
     /// A copy of a lane as it stands: weights, optimizer, scaler, and its past events (so a replay needs no parent).
     std::uint64_t duplicateLane(std::uint32_t lane, const std::string& name);
     std::uint64_t removeLane(std::uint32_t lane);
+    /// The lane that others are compared with; the first one until set.
+    std::uint64_t setBaseline(std::uint32_t lane);
     /// Trains on past the present last step.
     std::uint64_t extend(std::int64_t totalSteps);
 
