@@ -2,7 +2,10 @@
 /// every key is documented in experiments/README.md.
 #pragma once
 
+#include "engine/data/data_config.h"
 #include "engine/formats/dtype.h"
+#include "engine/optim/optimizer_config.h"
+#include "engine/optim/schedule.h"
 #include "engine/scaling/loss_scaler.h"
 
 #include <nlohmann/json.hpp>
@@ -17,19 +20,6 @@
 
 namespace mantissa {
 
-struct DataConfig
-{
-    std::string kind = "digits"; ///< digits, spirals, moons, regression, mnist, fashion_mnist
-    std::int64_t batch = 64;
-    std::string path;               ///< folder of the IDX files
-    std::int64_t samples = 2000;    ///< of a generated set
-    std::int64_t classes = 3;       ///< spirals: arms
-    std::int64_t features = 8;      ///< regression: inputs
-    double noise = 0.1;             ///< of a generated set
-    double validationShare = 0.2;   ///< held out, the same samples for every lane of one seed
-    bool operator==(const DataConfig&) const = default;
-};
-
 struct ModelConfig
 {
     std::string kind = "mlp";
@@ -38,31 +28,6 @@ struct ModelConfig
     double dropout = 0;
     double initGain = 1;             ///< multiplies PyTorch's default initial weights
     bool operator==(const ModelConfig&) const = default;
-};
-
-struct OptimizerConfig
-{
-    std::string kind = "adamw"; ///< sgd, adam, adamw
-    double lr = 1e-3;
-    double momentum = 0;
-    bool nesterov = false;
-    double beta1 = 0.9;
-    double beta2 = 0.999;
-    double epsilon = 1e-8;
-    double weightDecay = 0.01; ///< 0 by default for sgd and adam, as in PyTorch
-    bool operator==(const OptimizerConfig&) const = default;
-};
-
-struct ScheduleConfig
-{
-    std::string kind = "constant"; ///< constant, warmup, cosine, step
-    std::int64_t warmupSteps = 0;  ///< linear from lr / warmupSteps; any kind may have one
-    std::int64_t totalSteps = 0;   ///< cosine: 0 means the experiment's steps
-    double minimumFactor = 0;      ///< cosine: the last rate as a share of lr
-    std::int64_t every = 100;      ///< step: steps between drops
-    double gamma = 0.1;            ///< step: factor of each drop
-    bool countSkipped = true;      ///< whether a skipped step advances the schedule (PyTorch's habit: it does)
-    bool operator==(const ScheduleConfig&) const = default;
 };
 
 struct PrecisionConfig
