@@ -21,8 +21,9 @@ enum class Op : std::uint8_t {
     Silu,                ///< x -> x sigmoid(x)
     Tanh,                ///< x -> tanh(x)
     Sigmoid,             ///< x -> 1 / (1 + exp(-x))
-    Dropout,             ///< x, counter(int32 scalar) -> y, mask(uint8); DropoutAttributes. Element i draws word
-                         ///< i % 4 of Philox(seed, stream)(counter << 32 | i / 4); kept if toUnitFloat(word) >= p
+    Dropout,             ///< x, counter(int32 scalar) -> y = x * mask / (1 - p), mask(uint8); DropoutAttributes.
+                         ///< Element i draws word i % 4 of Philox(seed, stream)(counter << 32 | i / 4) and is kept
+                         ///< (mask 1) if toUnitFloat(word) >= p
     SoftmaxCrossEntropy, ///< logits[m,n], labels(int32)[m] -> loss scalar (mean over rows), logProbabilities[m,n] fp32
     MseLoss,             ///< prediction, target(fp32) of equal shape -> loss scalar (mean over elements)
     BceWithLogits,       ///< logits, target(fp32) of equal shape -> loss scalar (mean over elements)
@@ -88,8 +89,8 @@ struct SgdAttributes
 /// torch.optim.Adam / AdamW (decoupled): w -= lr weightDecay w first; bias corrections from the count of taken steps.
 struct AdamAttributes
 {
-    float beta1 = 0.9F;
-    float beta2 = 0.999F;
+    double beta1 = 0.9; ///< double, as in PyTorch: 1 - beta2 from a float is off by 1e-5
+    double beta2 = 0.999;
     float epsilon = 1e-8F;
     float weightDecay = 0;
     bool decoupled = false;
