@@ -6,8 +6,10 @@
 #include "engine/train/step_record.h"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace mantissa {
 
@@ -15,6 +17,7 @@ enum class RunStatus : std::uint8_t { Running, Finished, Stopped, Diverged, Fail
 
 /// "running", "finished", ...
 std::string_view nameOf(RunStatus status);
+std::optional<RunStatus> runStatusFromName(std::string_view name);
 
 /// What is known when a lane starts.
 struct RunStart
