@@ -1,11 +1,11 @@
 /// A training step as data: named values, and the nodes that compute them in execution order.
 #pragma once
 
-#include "engine/formats/dtype.h"
 #include "engine/graph/op.h"
-#include "engine/tensor/shape.h"
+#include "engine/tensor/tensor_type.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,26 +25,25 @@ enum class ValueKind : std::uint8_t {
     StepOutput,     ///< a scalar the host reads after the step
 };
 
-enum class Phase : std::uint8_t { Forward, Backward, Unscale, Clip, Optimizer };
-inline constexpr std::size_t phaseCount = 5;
+/// Part of a step, as its times are reported. WeightCast runs once per step, Forward and Backward per micro-batch.
+enum class Phase : std::uint8_t { WeightCast, Forward, Backward, Unscale, Clip, Optimizer };
+inline constexpr std::size_t phaseCount = 6;
 
 struct Value
 {
     std::string name; ///< PyTorch's names for parameters: "fc1.weight"; gradients end in ".grad"
-    Shape shape;
-    DType dtype = DType::Float32;
+    TensorType type;
     ValueKind kind = ValueKind::Activation;
 };
 
 struct Node
 {
     Op op = Op::Cast;
-    std::string name;
+    std::string name; ///< "fc1", "fc1.backward.weight"
     Attributes attributes;
     std::vector<ValueId> inputs;
     std::vector<ValueId> outputs; ///< an output that is also an input is updated in place
     Phase phase = Phase::Forward;
-    std::string layer;  ///< the layer it belongs to: "fc1"
     std::string reason; ///< why autocast chose its format; empty if it did not
 };
 
@@ -52,15 +51,27 @@ class Graph
 {
 public:
     ValueId addValue(Value value);
-    /// Appends a node; checks its arity and shapes by the op's rule. Throws Error (ShapeMismatch) naming the node.
+
+    /// Appends a node whose outputs exist. Throws Error (ShapeMismatch or InvalidArgument), naming node and types, if
+    /// its operands do not fit the op.
     void addNode(Node node);
+
+    /// Appends a node and creates its outputs, named by `outputNames`, with the types that the op infers;
+    /// `outputDtype` replaces the inferred dtype of output 0. Returns the outputs.
+    std::vector<ValueId> emit(
+        Node node, const std::vector<std::string>& outputNames, std::optional<DType> outputDtype = std::nullopt);
 
     [[nodiscard]] const Value& value(ValueId id) const { return m_values.at(id); }
     [[nodiscard]] Value& value(ValueId id) { return m_values.at(id); }
     [[nodiscard]] const std::vector<Value>& values() const { return m_values; }
     [[nodiscard]] const std::vector<Node>& nodes() const { return m_nodes; }
 
+    /// One line per node: "fc1: linear(input:fp16, fc1.weight:fp16) -> fc1.out:fp16 [64, 256]".
+    [[nodiscard]] std::string text() const;
+
 private:
+    [[nodiscard]] std::vector<TensorType> inferTypes(const Node& node) const;
+
     std::vector<Value> m_values;
     std::vector<Node> m_nodes;
 };

@@ -1,0 +1,85 @@
+// The only list of ops.
+#include "engine/ops/rules.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+namespace mantissa {
+
+namespace {
+
+using enum PrecisionClass;
+using namespace ops;
+
+constexpr std::size_t any = std::numeric_limits<std::size_t>::max();
+
+// op, name, inputs at least and at most, precision class, inputs that autocast casts, shape rule, gradient rule
+constexpr std::array opTable {
+    OpDef {Op::Linear, "linear", 2, 3, Lower, 3, linearTypes, linearGradient},
+    OpDef {Op::MatMul, "matmul", 2, 2, Lower, 2, matMulTypes, matMulGradient},
+    OpDef {Op::BiasAdd, "bias_add", 2, 2, Follow, 2, biasAddTypes, biasAddGradient},
+    OpDef {Op::Add, "add", 2, 2, Follow, 2, likeBoth, addGradient},
+    OpDef {Op::Relu, "relu", 1, 1, Follow, 1, likeFirst, gradientFromOutput<Op::ReluGrad>},
+    OpDef {Op::Gelu, "gelu", 1, 1, Follow, 1, likeFirst, gradientFromInput<Op::GeluGrad>},
+    OpDef {Op::Silu, "silu", 1, 1, Follow, 1, likeFirst, gradientFromInput<Op::SiluGrad>},
+    OpDef {Op::Tanh, "tanh", 1, 1, Follow, 1, likeFirst, gradientFromOutput<Op::TanhGrad>},
+    OpDef {Op::Sigmoid, "sigmoid", 1, 1, Follow, 1, likeFirst, gradientFromOutput<Op::SigmoidGrad>},
+    OpDef {Op::Dropout, "dropout", 2, 2, Follow, 1, dropoutTypes, dropoutGradient},
+    OpDef {Op::SoftmaxCrossEntropy, "cross_entropy", 2, 2, Float32, 1, softmaxCrossEntropyTypes,
+        softmaxCrossEntropyGradient},
+    OpDef {Op::MseLoss, "mse", 2, 2, Float32, 1, elementLossTypes, elementLossGradient<Op::MseLossGrad>},
+    OpDef {Op::BceWithLogits, "bce_with_logits", 2, 2, Float32, 1, elementLossTypes,
+        elementLossGradient<Op::BceWithLogitsGrad>},
+    OpDef {Op::Cast, "cast", 1, 1, Fixed, 0, likeFirst, castGradient},
+    OpDef {Op::Scale, "scale", 2, 2, Follow, 1, likeFirst, scaleGradient},
+    OpDef {Op::SumRows, "sum_rows", 1, 1, Fixed, 0, sumRowsTypes, nullptr},
+    OpDef {Op::ReluGrad, "relu_grad", 2, 2, Fixed, 0, likeBoth, nullptr},
+    OpDef {Op::GeluGrad, "gelu_grad", 2, 2, Fixed, 0, likeBoth, nullptr},
+    OpDef {Op::SiluGrad, "silu_grad", 2, 2, Fixed, 0, likeBoth, nullptr},
+    OpDef {Op::TanhGrad, "tanh_grad", 2, 2, Fixed, 0, likeBoth, nullptr},
+    OpDef {Op::SigmoidGrad, "sigmoid_grad", 2, 2, Fixed, 0, likeBoth, nullptr},
+    OpDef {Op::DropoutGrad, "dropout_grad", 2, 2, Fixed, 0, likeBoth, nullptr},
+    OpDef {Op::SoftmaxCrossEntropyGrad, "cross_entropy_grad", 3, 3, Fixed, 0, lossGradTypes, nullptr},
+    OpDef {Op::MseLossGrad, "mse_grad", 3, 3, Fixed, 0, lossGradTypes, nullptr},
+    OpDef {Op::BceWithLogitsGrad, "bce_with_logits_grad", 3, 3, Fixed, 0, lossGradTypes, nullptr},
+    OpDef {Op::Accumulate, "accumulate", 3, 3, Fixed, 0, accumulateTypes, nullptr},
+    OpDef {Op::GradientNorm, "gradient_norm", 1, any, Fixed, 0, nullptr, nullptr},
+    OpDef {Op::Unscale, "unscale", 2, any, Fixed, 0, nullptr, nullptr},
+    OpDef {Op::ClipByNorm, "clip_by_norm", 3, any, Fixed, 0, nullptr, nullptr},
+    OpDef {Op::ClipByValue, "clip_by_value", 2, any, Fixed, 0, nullptr, nullptr},
+    OpDef {Op::SgdUpdate, "sgd_update", 4, any, Fixed, 0, nullptr, nullptr},
+    OpDef {Op::AdamUpdate, "adam_update", 7, any, Fixed, 0, nullptr, nullptr},
+};
+
+constexpr bool isInEnumOrder()
+{
+    for (std::size_t i = 0; i < opTable.size(); ++i) {
+        if (static_cast<std::size_t>(opTable[i].op) != i) {
+            return false;
+        }
+    }
+    return opTable.back().op == Op::AdamUpdate;
+}
+
+static_assert(isInEnumOrder(), "opDef() finds a row by its op's number");
+
+} // namespace
+
+std::span<const OpDef> allOps()
+{
+    return opTable;
+}
+
+const OpDef& opDef(Op op)
+{
+    return opTable.at(static_cast<std::size_t>(op));
+}
+
+std::optional<Op> opFromName(std::string_view name)
+{
+    const auto row = std::ranges::find(opTable, name, &OpDef::name);
+    return row == opTable.end() ? std::nullopt : std::optional(row->op);
+}
+
+} // namespace mantissa
