@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 #include <utility>
 
 namespace mantissa {
@@ -52,16 +51,18 @@ public:
 private:
     void checkOverrides() const
     {
-        std::set<std::string, std::less<>> names;
-        for (const Node& node : m_forward.nodes()) {
-            names.insert(node.name);
-        }
+        const auto isNode = [this](std::string_view name) {
+            return std::ranges::find(m_forward.nodes(), name, &Node::name) != m_forward.nodes().end();
+        };
         for (const auto& [name, dtype] : m_policy.overrides) {
-            if (!names.contains(name) && !opFromName(name)) {
+            if (!isNode(name) && !opFromName(name)) {
+                std::string nodes;
+                for (const Node& node : m_forward.nodes()) {
+                    nodes += (nodes.empty() ? "" : ", ") + node.name;
+                }
                 throw Error(ErrorCode::InvalidArgument,
-                    fmt::format("precision.overrides: \"{}\" is neither an op kind nor a node of this model; its nodes "
-                                "are {}",
-                        name, fmt::join(names, ", ")));
+                    "precision.overrides: \"" + name + "\" is neither an op kind nor a node of this model; its nodes are "
+                        + nodes + ".");
             }
         }
     }
