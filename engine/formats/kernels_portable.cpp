@@ -1,0 +1,153 @@
+/// The kernels for any CPU: branch-free integer masks, which compilers turn into vector code by themselves.
+#include "engine/formats/kernels.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace mantissa::kernels {
+
+namespace {
+
+constexpr std::uint32_t magnitudeMask = 0x7fffffffU;
+constexpr std::uint32_t infinity = 0x7f800000U;
+
+/// All bits set where the condition holds.
+constexpr std::uint32_t maskOf(bool condition)
+{
+    return 0U - static_cast<std::uint32_t>(condition);
+}
+
+constexpr std::uint32_t select(std::uint32_t mask, std::uint32_t whenSet, std::uint32_t otherwise)
+{
+    return (whenSet & mask) | (otherwise & ~mask);
+}
+
+/// Magnitudes fit a signed word, and baseline x86 compares only those.
+constexpr bool above(std::uint32_t magnitude, std::uint32_t bound)
+{
+    return static_cast<std::int32_t>(magnitude) > static_cast<std::int32_t>(bound);
+}
+
+struct Float16Format
+{
+    static constexpr std::uint32_t largestToZero = 0x33000000U; // 2^-25, a tie that goes to even
+    static constexpr std::uint32_t largestToSubnormal = 0x387fdfffU; // just below 2^-14 - 2^-25
+    static constexpr std::uint32_t largestToFinite = 0x477fefffU; // just below 65520
+
+    static constexpr std::uint32_t belowMinNormal = 0x387fffffU;
+
+    static std::uint16_t round(float value)
+    {
+        const auto bits = std::bit_cast<std::uint32_t>(value);
+        const std::uint32_t magnitude = bits & magnitudeMask;
+        // Rebias the exponent from 127 to 15; half an ulp, less one at an even last bit, makes the shift round.
+        const std::uint32_t normal = (magnitude - (112U << 23U) + 0xfffU + ((magnitude >> 13U) & 1U)) >> 13U;
+        // At 0.5 the FP32 adder rounds to 2^-24, the spacing of the subnormals.
+        const float aligned = std::bit_cast<float>(magnitude) + 0.5F;
+        const std::uint32_t subnormal = std::bit_cast<std::uint32_t>(aligned) - std::bit_cast<std::uint32_t>(0.5F);
+        std::uint32_t result = select(maskOf(above(magnitude, belowMinNormal)), normal, subnormal);
+        result = select(maskOf(above(magnitude, largestToFinite)), 0x7c00U, result);
+        const std::uint32_t isNan = maskOf(above(magnitude, infinity));
+        return static_cast<std::uint16_t>(select(isNan, 0x7fffU, result | ((bits >> 16U) & 0x8000U)));
+    }
+
+    static float widen(std::uint16_t half)
+    {
+        const std::uint32_t magnitude = half & 0x7fffU;
+        const std::uint32_t sign = (half & 0x8000U) << 16U;
+        const std::uint32_t normal = (magnitude << 13U) + (112U << 23U);
+        const std::uint32_t subnormal
+            = std::bit_cast<std::uint32_t>(static_cast<float>(static_cast<std::int32_t>(magnitude)) * 0x1p-24F);
+        std::uint32_t result = select(maskOf(above(magnitude, 0x3ffU)), normal, subnormal);
+        result = select(maskOf(above(magnitude, 0x7bffU)), infinity, result) | sign;
+        return std::bit_cast<float>(select(maskOf(above(magnitude, 0x7c00U)), magnitudeMask, result));
+    }
+};
+
+struct BFloat16Format
+{
+    static constexpr std::uint32_t largestToZero = 0x00008000U; // 2^-134, a tie that goes to even
+    static constexpr std::uint32_t largestToSubnormal = 0x007f7fffU; // just below 2^-126 - 2^-134
+    static constexpr std::uint32_t largestToFinite = 0x7f7f7fffU; // just below the tie that goes to infinity
+
+    static std::uint16_t round(float value)
+    {
+        const auto bits = std::bit_cast<std::uint32_t>(value);
+        const std::uint32_t rounded = (bits + 0x7fffU + ((bits >> 16U) & 1U)) >> 16U;
+        const std::uint32_t isNan = maskOf(above(bits & magnitudeMask, infinity));
+        return static_cast<std::uint16_t>(select(isNan, 0x7fffU, rounded));
+    }
+
+    static float widen(std::uint16_t half) { return std::bit_cast<float>(static_cast<std::uint32_t>(half) << 16U); }
+};
+
+struct Float32Format
+{
+    static constexpr std::uint32_t largestToZero = 0;
+    static constexpr std::uint32_t largestToSubnormal = 0x007fffffU;
+    static constexpr std::uint32_t largestToFinite = infinity - 1;
+};
+
+template <typename Format> void roundAll(const float* src, std::uint16_t* dst, std::size_t n)
+{
+    for (std::size_t i = 0; i < n; ++i) {
+        dst[i] = Format::round(src[i]);
+    }
+}
+
+template <typename Format> void widenAll(const std::uint16_t* src, float* dst, std::size_t n)
+{
+    for (std::size_t i = 0; i < n; ++i) {
+        dst[i] = Format::widen(src[i]);
+    }
+}
+
+template <typename Format> void countAll(const float* src, std::size_t n, BoundaryCounts* counts)
+{
+    std::int32_t sourceNonzero = 0;
+    std::int32_t resultNonzero = 0;
+    std::int32_t atLeastNormal = 0;
+    std::int32_t resultSpecial = 0;
+    std::int32_t sourceSpecial = 0;
+    std::int32_t nan = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const std::uint32_t magnitude = std::bit_cast<std::uint32_t>(src[i]) & magnitudeMask;
+        sourceNonzero += above(magnitude, 0) ? 1 : 0;
+        resultNonzero += above(magnitude, Format::largestToZero) ? 1 : 0;
+        atLeastNormal += above(magnitude, Format::largestToSubnormal) ? 1 : 0;
+        resultSpecial += above(magnitude, Format::largestToFinite) ? 1 : 0;
+        sourceSpecial += above(magnitude, infinity - 1) ? 1 : 0;
+        nan += above(magnitude, infinity) ? 1 : 0;
+    }
+    counts->sourceZero += n - static_cast<std::size_t>(sourceNonzero);
+    counts->resultZero += n - static_cast<std::size_t>(resultNonzero);
+    counts->belowNormal += n - static_cast<std::size_t>(atLeastNormal);
+    counts->resultSpecial += static_cast<std::size_t>(resultSpecial);
+    counts->sourceSpecial += static_cast<std::size_t>(sourceSpecial);
+    counts->nan += static_cast<std::size_t>(nan);
+}
+
+template <typename Format>
+void roundCounting(const float* src, std::uint16_t* dst, std::size_t n, BoundaryCounts* counts)
+{
+    constexpr std::size_t block = 2048; // the second look finds the source in the nearest cache
+    for (std::size_t first = 0; first < n; first += block) {
+        const std::size_t length = std::min(block, n - first);
+        roundAll<Format>(src + first, dst + first, length);
+        countAll<Format>(src + first, length, counts);
+    }
+}
+
+} // namespace
+
+const Table portable {
+    .floatToFloat16 = roundAll<Float16Format>,
+    .float16ToFloat = widenAll<Float16Format>,
+    .floatToBFloat16 = roundAll<BFloat16Format>,
+    .bfloat16ToFloat = widenAll<BFloat16Format>,
+    .roundFloat16 = roundCounting<Float16Format>,
+    .roundBFloat16 = roundCounting<BFloat16Format>,
+    .countFloat32 = countAll<Float32Format>,
+};
+
+} // namespace mantissa::kernels
