@@ -1,0 +1,94 @@
+#include "engine/backends/backend_registry.h"
+
+#if __has_include("engine/backends/cpu/cpu_backend.h")
+#include "engine/backends/cpu/cpu_backend.h"
+#define MANTISSA_HAS_CPU_BACKEND
+#endif
+#include "engine/backends/reference/reference_backend.h"
+#include "engine/core/error.h"
+
+#include <array>
+#include <string_view>
+
+namespace mantissa {
+
+namespace {
+
+/// A backend that may be here, or the reason why it is not.
+struct Entry
+{
+    std::string_view name;
+    Backend& (*get)(); ///< null if this build lacks it
+    std::string_view label;
+    std::string_view reasonForAbsence;
+};
+
+/// One object per process, made when first asked for.
+template <std::unique_ptr<Backend> (*make)()> Backend& only()
+{
+    static const std::unique_ptr<Backend> backend = make();
+    return *backend;
+}
+
+/// Best first: "auto" takes the first available one.
+constexpr std::array entries {
+    Entry {"cuda", nullptr, "CUDA", "This build has no CUDA plug-in."},
+#ifdef MANTISSA_HAS_CPU_BACKEND
+    Entry {"cpu", only<makeCpuBackend>, "CPU", {}},
+#endif
+    Entry {"reference", only<makeReferenceBackend>, "Reference", {}},
+};
+
+DeviceInfo describe(const Entry& entry)
+{
+    if (entry.get != nullptr) {
+        return entry.get().device();
+    }
+    DeviceInfo info;
+    info.name = entry.label;
+    info.backend = entry.name;
+    info.available = {false, std::string(entry.reasonForAbsence)};
+    return info;
+}
+
+std::string availableNames()
+{
+    std::string names = "auto";
+    for (const Entry& entry : entries) {
+        if (describe(entry).available.ok) {
+            names += ", " + std::string(entry.name);
+        }
+    }
+    return names;
+}
+
+} // namespace
+
+std::vector<DeviceInfo> listDevices()
+{
+    std::vector<DeviceInfo> devices;
+    for (const Entry& entry : entries) {
+        devices.push_back(describe(entry));
+    }
+    return devices;
+}
+
+Backend& backendByName(const std::string& name)
+{
+    for (const Entry& entry : entries) {
+        const bool isWanted = name == entry.name || name == "auto";
+        const Support available = isWanted ? describe(entry).available : Support {false, {}};
+        if (available.ok) {
+            return entry.get();
+        }
+        if (name == entry.name) {
+            throw Error(ErrorCode::BackendUnavailable,
+                "The device \"" + name + "\" is not available: " + available.reason + " Available: " + availableNames()
+                    + ".");
+        }
+    }
+    throw Error(
+        ErrorCode::BackendUnavailable, "There is no device \"" + name + "\". Available: " + availableNames() + ".");
+}
+
+} // namespace mantissa

@@ -1,0 +1,110 @@
+#include "engine/backends/reference/kernel_table.h"
+
+#include "engine/backends/reference/kernels.h"
+#include "engine/core/error.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace mantissa::reference {
+
+namespace {
+
+constexpr std::array table {
+    KernelEntry {Op::Linear, "Linear", "fff?", "f", linear},
+    KernelEntry {Op::MatMul, "MatMul", "ff", "f", matMul},
+    KernelEntry {Op::BiasAdd, "BiasAdd", "ff", "f", biasAdd},
+    KernelEntry {Op::Add, "Add", "ff", "f", add},
+    KernelEntry {Op::Relu, "Relu", "f", "f", relu},
+    KernelEntry {Op::Gelu, "Gelu", "f", "f", gelu},
+    KernelEntry {Op::Silu, "Silu", "f", "f", silu},
+    KernelEntry {Op::Tanh, "Tanh", "f", "f", tanh},
+    KernelEntry {Op::Sigmoid, "Sigmoid", "f", "f", sigmoid},
+    KernelEntry {Op::Dropout, "Dropout", "fi", "fu", dropout},
+    KernelEntry {Op::SoftmaxCrossEntropy, "SoftmaxCrossEntropy", "fi", "ff", softmaxCrossEntropy},
+    KernelEntry {Op::MseLoss, "MseLoss", "ff", "f", mseLoss},
+    KernelEntry {Op::BceWithLogits, "BceWithLogits", "ff", "f", bceWithLogits},
+    KernelEntry {Op::Cast, "Cast", "n", "f", cast},
+    KernelEntry {Op::Scale, "Scale", "ff", "f", scale},
+    KernelEntry {Op::SumRows, "SumRows", "f", "f", sumRows},
+    KernelEntry {Op::ReluGrad, "ReluGrad", "ff", "f", reluGrad},
+    KernelEntry {Op::GeluGrad, "GeluGrad", "ff", "f", geluGrad},
+    KernelEntry {Op::SiluGrad, "SiluGrad", "ff", "f", siluGrad},
+    KernelEntry {Op::TanhGrad, "TanhGrad", "ff", "f", tanhGrad},
+    KernelEntry {Op::SigmoidGrad, "SigmoidGrad", "ff", "f", sigmoidGrad},
+    KernelEntry {Op::DropoutGrad, "DropoutGrad", "fu", "f", dropoutGrad},
+    KernelEntry {Op::SoftmaxCrossEntropyGrad, "SoftmaxCrossEntropyGrad", "ffi", "f", softmaxCrossEntropyGrad},
+    KernelEntry {Op::MseLossGrad, "MseLossGrad", "fff", "f", mseLossGrad},
+    KernelEntry {Op::BceWithLogitsGrad, "BceWithLogitsGrad", "fff", "f", bceWithLogitsGrad},
+    KernelEntry {Op::Accumulate, "Accumulate", "fff", "f", accumulate},
+    KernelEntry {Op::GradientNorm, "GradientNorm", "*", "fff", gradientNorm},
+    KernelEntry {Op::Unscale, "Unscale", "f*", "fff*", unscale},
+    KernelEntry {Op::ClipByNorm, "ClipByNorm", "ff*", "f*", clipByNorm},
+    KernelEntry {Op::ClipByValue, "ClipByValue", "f*", "*", clipByValue},
+    KernelEntry {Op::SgdUpdate, "SgdUpdate", "ff*", "ff*", sgdUpdate},
+    KernelEntry {Op::AdamUpdate, "AdamUpdate", "fff*", "fff*", adamUpdate},
+};
+
+bool isFloating(DType dtype)
+{
+    return dtype == DType::Float32 || dtype == DType::Float64 || isHalf(dtype);
+}
+
+bool accepts(char letter, DType dtype)
+{
+    switch (letter) {
+    case 'i':
+        return dtype == DType::Int32;
+    case 'u':
+        return dtype == DType::UInt8;
+    case 'n':
+        return true;
+    default:
+        return isFloating(dtype);
+    }
+}
+
+std::string_view meaning(char letter)
+{
+    return letter == 'i' ? "int32" : letter == 'u' ? "uint8" : "a floating dtype";
+}
+
+void check(
+    const KernelEntry& entry, const char* side, std::string_view pattern, const std::vector<TensorType>& operands)
+{
+    const bool isOpen = pattern.back() == '*';
+    const bool isOptional = pattern.back() == '?';
+    const std::size_t most = pattern.size() - (isOpen || isOptional ? 1 : 0);
+    const std::size_t least = isOptional ? most - 1 : most;
+    if (operands.size() < least || (operands.size() > most && !isOpen)) {
+        throw Error(ErrorCode::InvalidArgument,
+            "[" + std::string(entry.name) + "] expected " + std::to_string(least) + (isOpen ? " or more " : " ") + side
+                + ", got " + std::to_string(operands.size()) + ".");
+    }
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+        const char letter = i < most ? pattern[i] : 'f';
+        if (!accepts(letter, operands[i].dtype)) {
+            throw Error(ErrorCode::UnsupportedDtype,
+                "[" + std::string(entry.name) + "] " + side + " " + std::to_string(i) + " is "
+                    + std::string(nameOf(operands[i].dtype)) + "; it must be " + std::string(meaning(letter)) + ".");
+        }
+    }
+}
+
+} // namespace
+
+const KernelEntry& kernelFor(const KernelRequest& request)
+{
+    const auto* const entry
+        = std::find_if(table.begin(), table.end(), [&](const KernelEntry& e) { return e.op == request.op; });
+    if (entry == table.end()) {
+        throw Error(ErrorCode::UnsupportedDtype,
+            "The reference backend has no kernel for op number " + std::to_string(static_cast<int>(request.op)) + ".");
+    }
+    check(*entry, "inputs", entry->inputs, request.inputs);
+    check(*entry, "outputs", entry->outputs, request.outputs);
+    return *entry;
+}
+
+} // namespace mantissa::reference
