@@ -2,6 +2,7 @@
 
 #include "engine/backends/reference/kernels.h"
 #include "engine/core/error.h"
+#include "engine/graph/op_def.h"
 
 #include <algorithm>
 #include <array>
@@ -12,38 +13,38 @@ namespace mantissa::reference {
 namespace {
 
 constexpr std::array table {
-    KernelEntry {Op::Linear, "Linear", "fff?", "f", linear},
-    KernelEntry {Op::MatMul, "MatMul", "ff", "f", matMul},
-    KernelEntry {Op::BiasAdd, "BiasAdd", "ff", "f", biasAdd},
-    KernelEntry {Op::Add, "Add", "ff", "f", add},
-    KernelEntry {Op::Relu, "Relu", "f", "f", relu},
-    KernelEntry {Op::Gelu, "Gelu", "f", "f", gelu},
-    KernelEntry {Op::Silu, "Silu", "f", "f", silu},
-    KernelEntry {Op::Tanh, "Tanh", "f", "f", tanh},
-    KernelEntry {Op::Sigmoid, "Sigmoid", "f", "f", sigmoid},
-    KernelEntry {Op::Dropout, "Dropout", "fi", "fu", dropout},
-    KernelEntry {Op::SoftmaxCrossEntropy, "SoftmaxCrossEntropy", "fi", "ff", softmaxCrossEntropy},
-    KernelEntry {Op::MseLoss, "MseLoss", "ff", "f", mseLoss},
-    KernelEntry {Op::BceWithLogits, "BceWithLogits", "ff", "f", bceWithLogits},
-    KernelEntry {Op::Cast, "Cast", "n", "f", cast},
-    KernelEntry {Op::Scale, "Scale", "ff", "f", scale},
-    KernelEntry {Op::SumRows, "SumRows", "f", "f", sumRows},
-    KernelEntry {Op::ReluGrad, "ReluGrad", "ff", "f", reluGrad},
-    KernelEntry {Op::GeluGrad, "GeluGrad", "ff", "f", geluGrad},
-    KernelEntry {Op::SiluGrad, "SiluGrad", "ff", "f", siluGrad},
-    KernelEntry {Op::TanhGrad, "TanhGrad", "ff", "f", tanhGrad},
-    KernelEntry {Op::SigmoidGrad, "SigmoidGrad", "ff", "f", sigmoidGrad},
-    KernelEntry {Op::DropoutGrad, "DropoutGrad", "fu", "f", dropoutGrad},
-    KernelEntry {Op::SoftmaxCrossEntropyGrad, "SoftmaxCrossEntropyGrad", "ffi", "f", softmaxCrossEntropyGrad},
-    KernelEntry {Op::MseLossGrad, "MseLossGrad", "fff", "f", mseLossGrad},
-    KernelEntry {Op::BceWithLogitsGrad, "BceWithLogitsGrad", "fff", "f", bceWithLogitsGrad},
-    KernelEntry {Op::Accumulate, "Accumulate", "fff", "f", accumulate},
-    KernelEntry {Op::GradientNorm, "GradientNorm", "*", "fff", gradientNorm},
-    KernelEntry {Op::Unscale, "Unscale", "f*", "fff*", unscale},
-    KernelEntry {Op::ClipByNorm, "ClipByNorm", "ff*", "f*", clipByNorm},
-    KernelEntry {Op::ClipByValue, "ClipByValue", "f*", "*", clipByValue},
-    KernelEntry {Op::SgdUpdate, "SgdUpdate", "ff*", "ff*", sgdUpdate},
-    KernelEntry {Op::AdamUpdate, "AdamUpdate", "fff*", "fff*", adamUpdate},
+    KernelEntry {Op::Linear, "fff?", "f", linear},
+    KernelEntry {Op::MatMul, "ff", "f", matMul},
+    KernelEntry {Op::BiasAdd, "ff", "f", biasAdd},
+    KernelEntry {Op::Add, "ff", "f", add},
+    KernelEntry {Op::Relu, "f", "f", relu},
+    KernelEntry {Op::Gelu, "f", "f", gelu},
+    KernelEntry {Op::Silu, "f", "f", silu},
+    KernelEntry {Op::Tanh, "f", "f", tanh},
+    KernelEntry {Op::Sigmoid, "f", "f", sigmoid},
+    KernelEntry {Op::Dropout, "fi", "fu", dropout},
+    KernelEntry {Op::SoftmaxCrossEntropy, "fi", "ff", softmaxCrossEntropy},
+    KernelEntry {Op::MseLoss, "ff", "f", mseLoss},
+    KernelEntry {Op::BceWithLogits, "ff", "f", bceWithLogits},
+    KernelEntry {Op::Cast, "n", "f", cast},
+    KernelEntry {Op::Scale, "ff", "f", scale},
+    KernelEntry {Op::SumRows, "f", "f", sumRows},
+    KernelEntry {Op::ReluGrad, "ff", "f", reluGrad},
+    KernelEntry {Op::GeluGrad, "ff", "f", geluGrad},
+    KernelEntry {Op::SiluGrad, "ff", "f", siluGrad},
+    KernelEntry {Op::TanhGrad, "ff", "f", tanhGrad},
+    KernelEntry {Op::SigmoidGrad, "ff", "f", sigmoidGrad},
+    KernelEntry {Op::DropoutGrad, "fu", "f", dropoutGrad},
+    KernelEntry {Op::SoftmaxCrossEntropyGrad, "ffi", "f", softmaxCrossEntropyGrad},
+    KernelEntry {Op::MseLossGrad, "fff", "f", mseLossGrad},
+    KernelEntry {Op::BceWithLogitsGrad, "fff", "f", bceWithLogitsGrad},
+    KernelEntry {Op::Accumulate, "fff", "f", accumulate},
+    KernelEntry {Op::GradientNorm, "*", "fff", gradientNorm},
+    KernelEntry {Op::Unscale, "f*", "fff*", unscale},
+    KernelEntry {Op::ClipByNorm, "ff*", "f*", clipByNorm},
+    KernelEntry {Op::ClipByValue, "f*", "*", clipByValue},
+    KernelEntry {Op::SgdUpdate, "ff*", "ff*", sgdUpdate},
+    KernelEntry {Op::AdamUpdate, "fff*", "fff*", adamUpdate},
 };
 
 bool isFloating(DType dtype)
@@ -79,14 +80,14 @@ void check(
     const std::size_t least = isOptional ? most - 1 : most;
     if (operands.size() < least || (operands.size() > most && !isOpen)) {
         throw Error(ErrorCode::InvalidArgument,
-            "[" + std::string(entry.name) + "] expected " + std::to_string(least) + (isOpen ? " or more " : " ") + side
-                + ", got " + std::to_string(operands.size()) + ".");
+            "[" + std::string(opDef(entry.op).name) + "] expected " + std::to_string(least)
+                + (isOpen ? " or more " : " ") + side + ", got " + std::to_string(operands.size()) + ".");
     }
     for (std::size_t i = 0; i < operands.size(); ++i) {
         const char letter = i < most ? pattern[i] : 'f';
         if (!accepts(letter, operands[i].dtype)) {
             throw Error(ErrorCode::UnsupportedDtype,
-                "[" + std::string(entry.name) + "] " + side + " " + std::to_string(i) + " is "
+                "[" + std::string(opDef(entry.op).name) + "] " + side + " " + std::to_string(i) + " is "
                     + std::string(nameOf(operands[i].dtype)) + "; it must be " + std::string(meaning(letter)) + ".");
         }
     }

@@ -1,4 +1,4 @@
-/// Op -> name, operands and function of the reference backend.
+/// Op -> operands and function of the reference backend.
 #pragma once
 
 #include "engine/backends/reference/operands.h"
@@ -10,7 +10,6 @@ namespace mantissa::reference {
 struct KernelEntry
 {
     Op op;
-    std::string_view name;
     /// One letter per operand: f floating, i int32, u uint8, n any of them. A trailing ? makes the last one
     /// optional, a trailing * stands for any number of floating ones.
     std::string_view inputs;
