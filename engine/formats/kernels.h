@@ -10,8 +10,7 @@
 
 namespace mantissa::kernels {
 
-/// Counts as a kernel takes them: at or above a class boundary rather than between two. Boundaries are on the
-/// magnitude of the source, since rounding is monotonic.
+/// Counts as a kernel takes them: beyond a class boundary rather than between two.
 struct BoundaryCounts
 {
     std::uint64_t sourceZero; ///< source is zero
@@ -20,6 +19,34 @@ struct BoundaryCounts
     std::uint64_t resultSpecial; ///< result is infinite or NaN
     std::uint64_t sourceSpecial; ///< source is infinite or NaN
     std::uint64_t nan;
+};
+
+/// Where the classes of census.h part: on the magnitude bits of the FP32 source (rounding is monotonic) ...
+struct Float16Bounds
+{
+    static constexpr std::uint32_t largestToZero = 0x33000000U; ///< 2^-25, a tie that goes to even
+    static constexpr std::uint32_t largestToSubnormal = 0x387fdfffU; ///< just below 2^-14 - 2^-25
+    static constexpr std::uint32_t largestToFinite = 0x477fefffU; ///< just below 65520
+    static constexpr std::uint16_t minNormal = 0x0400U; ///< ... and on those of the rounded result
+    static constexpr std::uint16_t infinity = 0x7c00U;
+};
+
+struct BFloat16Bounds
+{
+    static constexpr std::uint32_t largestToZero = 0x00008000U; ///< 2^-134, a tie that goes to even
+    static constexpr std::uint32_t largestToSubnormal = 0x007f7fffU; ///< just below 2^-126 - 2^-134
+    static constexpr std::uint32_t largestToFinite = 0x7f7f7fffU; ///< just below the tie that goes to infinity
+    static constexpr std::uint16_t minNormal = 0x0080U;
+    static constexpr std::uint16_t infinity = 0x7f80U;
+};
+
+struct Float32Bounds
+{
+    static constexpr std::uint32_t largestToZero = 0;
+    static constexpr std::uint32_t largestToSubnormal = 0x007fffffU;
+    static constexpr std::uint32_t largestToFinite = 0x7f7fffffU;
+    static constexpr std::uint32_t minNormal = 0x00800000U;
+    static constexpr std::uint32_t infinity = 0x7f800000U;
 };
 
 /// n elements from src to dst. 16-bit values are passed by their bits.

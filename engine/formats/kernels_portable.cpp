@@ -1,7 +1,6 @@
 /// The kernels for any CPU: branch-free integer masks, which compilers turn into vector code by themselves.
 #include "engine/formats/kernels.h"
 
-#include <algorithm>
 #include <bit>
 
 namespace mantissa::kernels {
@@ -9,7 +8,7 @@ namespace mantissa::kernels {
 namespace {
 
 constexpr std::uint32_t magnitudeMask = 0x7fffffffU;
-constexpr std::uint32_t infinity = 0x7f800000U;
+constexpr std::uint32_t infinity32 = Float32Bounds::infinity;
 
 /// All bits set where the condition holds.
 constexpr std::uint32_t maskOf(bool condition)
@@ -28,12 +27,8 @@ constexpr bool above(std::uint32_t magnitude, std::uint32_t bound)
     return static_cast<std::int32_t>(magnitude) > static_cast<std::int32_t>(bound);
 }
 
-struct Float16Format
+struct Float16Format : Float16Bounds
 {
-    static constexpr std::uint32_t largestToZero = 0x33000000U; // 2^-25, a tie that goes to even
-    static constexpr std::uint32_t largestToSubnormal = 0x387fdfffU; // just below 2^-14 - 2^-25
-    static constexpr std::uint32_t largestToFinite = 0x477fefffU; // just below 65520
-
     static constexpr std::uint32_t belowMinNormal = 0x387fffffU;
 
     static std::uint16_t round(float value)
@@ -46,8 +41,8 @@ struct Float16Format
         const float aligned = std::bit_cast<float>(magnitude) + 0.5F;
         const std::uint32_t subnormal = std::bit_cast<std::uint32_t>(aligned) - std::bit_cast<std::uint32_t>(0.5F);
         std::uint32_t result = select(maskOf(above(magnitude, belowMinNormal)), normal, subnormal);
-        result = select(maskOf(above(magnitude, largestToFinite)), 0x7c00U, result);
-        const std::uint32_t isNan = maskOf(above(magnitude, infinity));
+        result = select(maskOf(above(magnitude, largestToFinite)), Float16Bounds::infinity, result);
+        const std::uint32_t isNan = maskOf(above(magnitude, infinity32));
         return static_cast<std::uint16_t>(select(isNan, 0x7fffU, result | ((bits >> 16U) & 0x8000U)));
     }
 
@@ -59,33 +54,22 @@ struct Float16Format
         const std::uint32_t subnormal
             = std::bit_cast<std::uint32_t>(static_cast<float>(static_cast<std::int32_t>(magnitude)) * 0x1p-24F);
         std::uint32_t result = select(maskOf(above(magnitude, 0x3ffU)), normal, subnormal);
-        result = select(maskOf(above(magnitude, 0x7bffU)), infinity, result) | sign;
+        result = select(maskOf(above(magnitude, 0x7bffU)), infinity32, result) | sign;
         return std::bit_cast<float>(select(maskOf(above(magnitude, 0x7c00U)), magnitudeMask, result));
     }
 };
 
-struct BFloat16Format
+struct BFloat16Format : BFloat16Bounds
 {
-    static constexpr std::uint32_t largestToZero = 0x00008000U; // 2^-134, a tie that goes to even
-    static constexpr std::uint32_t largestToSubnormal = 0x007f7fffU; // just below 2^-126 - 2^-134
-    static constexpr std::uint32_t largestToFinite = 0x7f7f7fffU; // just below the tie that goes to infinity
-
     static std::uint16_t round(float value)
     {
         const auto bits = std::bit_cast<std::uint32_t>(value);
         const std::uint32_t rounded = (bits + 0x7fffU + ((bits >> 16U) & 1U)) >> 16U;
-        const std::uint32_t isNan = maskOf(above(bits & magnitudeMask, infinity));
+        const std::uint32_t isNan = maskOf(above(bits & magnitudeMask, infinity32));
         return static_cast<std::uint16_t>(select(isNan, 0x7fffU, rounded));
     }
 
     static float widen(std::uint16_t half) { return std::bit_cast<float>(static_cast<std::uint32_t>(half) << 16U); }
-};
-
-struct Float32Format
-{
-    static constexpr std::uint32_t largestToZero = 0;
-    static constexpr std::uint32_t largestToSubnormal = 0x007fffffU;
-    static constexpr std::uint32_t largestToFinite = infinity - 1;
 };
 
 template <typename Format> void roundAll(const float* src, std::uint16_t* dst, std::size_t n)
@@ -116,8 +100,8 @@ template <typename Format> void countAll(const float* src, std::size_t n, Bounda
         resultNonzero += above(magnitude, Format::largestToZero) ? 1 : 0;
         atLeastNormal += above(magnitude, Format::largestToSubnormal) ? 1 : 0;
         resultSpecial += above(magnitude, Format::largestToFinite) ? 1 : 0;
-        sourceSpecial += above(magnitude, infinity - 1) ? 1 : 0;
-        nan += above(magnitude, infinity) ? 1 : 0;
+        sourceSpecial += above(magnitude, infinity32 - 1) ? 1 : 0;
+        nan += above(magnitude, infinity32) ? 1 : 0;
     }
     counts->sourceZero += n - static_cast<std::size_t>(sourceNonzero);
     counts->resultZero += n - static_cast<std::size_t>(resultNonzero);
@@ -130,12 +114,8 @@ template <typename Format> void countAll(const float* src, std::size_t n, Bounda
 template <typename Format>
 void roundCounting(const float* src, std::uint16_t* dst, std::size_t n, BoundaryCounts* counts)
 {
-    constexpr std::size_t block = 2048; // the second look finds the source in the nearest cache
-    for (std::size_t first = 0; first < n; first += block) {
-        const std::size_t length = std::min(block, n - first);
-        roundAll<Format>(src + first, dst + first, length);
-        countAll<Format>(src + first, length, counts);
-    }
+    roundAll<Format>(src, dst, n);
+    countAll<Format>(src, n, counts);
 }
 
 } // namespace
@@ -147,7 +127,7 @@ const Table portable {
     .bfloat16ToFloat = widenAll<BFloat16Format>,
     .roundFloat16 = roundCounting<Float16Format>,
     .roundBFloat16 = roundCounting<BFloat16Format>,
-    .countFloat32 = countAll<Float32Format>,
+    .countFloat32 = countAll<Float32Bounds>,
 };
 
 } // namespace mantissa::kernels

@@ -67,10 +67,10 @@ void requireEqualLengths(std::size_t src, std::size_t dst)
 }
 
 /// Calls step(first, length) over pieces that the counting kernels can take.
-template <typename Step> void inPieces(std::size_t n, std::size_t piece, Step step)
+template <typename Step> void inPieces(std::size_t n, Step step)
 {
-    for (std::size_t first = 0; first < n; first += piece) {
-        step(first, std::min(piece, n - first));
+    for (std::size_t first = 0; first < n; first += kernels::maxCountedAtOnce) {
+        step(first, std::min(kernels::maxCountedAtOnce, n - first));
     }
 }
 
@@ -80,13 +80,10 @@ void roundCounting(kernels::RoundCounting kernel, std::span<const float> src, st
     requireEqualLengths(src.size(), dst.size());
     auto* bits = reinterpret_cast<std::uint16_t*>(dst.data());
     kernels::BoundaryCounts counts {};
-    inPieces(src.size(), kernels::maxCountedAtOnce,
+    inPieces(src.size(),
         [&](std::size_t first, std::size_t length) { kernel(src.data() + first, bits + first, length, &counts); });
     census += classesOf(counts, src.size());
 }
-
-/// Short enough that the histogram finds the source in the nearest cache after the kernel has read it.
-constexpr std::size_t histogramPiece = 4096;
 
 template <typename Half>
 void roundCounting(kernels::RoundCounting kernel, std::span<const float> src, std::span<Half> dst, Census& census,
@@ -96,7 +93,7 @@ void roundCounting(kernels::RoundCounting kernel, std::span<const float> src, st
     auto* bits = reinterpret_cast<std::uint16_t*>(dst.data());
     kernels::BoundaryCounts counts {};
     ExponentCounter exponents;
-    inPieces(src.size(), histogramPiece, [&](std::size_t first, std::size_t length) {
+    inPieces(src.size(), [&](std::size_t first, std::size_t length) {
         kernel(src.data() + first, bits + first, length, &counts);
         exponents.add(src.data() + first, length);
     });
@@ -130,8 +127,7 @@ Census census(std::span<const float> src)
 {
     const kernels::Counting kernel = kernels::active().countFloat32;
     kernels::BoundaryCounts counts {};
-    inPieces(src.size(), kernels::maxCountedAtOnce,
-        [&](std::size_t first, std::size_t length) { kernel(src.data() + first, length, &counts); });
+    inPieces(src.size(), [&](std::size_t first, std::size_t length) { kernel(src.data() + first, length, &counts); });
     return classesOf(counts, src.size());
 }
 
@@ -140,7 +136,7 @@ Census census(std::span<const float> src, ExponentHistogram& histogram)
     const kernels::Counting kernel = kernels::active().countFloat32;
     kernels::BoundaryCounts counts {};
     ExponentCounter exponents;
-    inPieces(src.size(), histogramPiece, [&](std::size_t first, std::size_t length) {
+    inPieces(src.size(), [&](std::size_t first, std::size_t length) {
         kernel(src.data() + first, length, &counts);
         exponents.add(src.data() + first, length);
     });
