@@ -62,15 +62,20 @@ void fillNormal(std::span<float> values, float mean, float deviation, const Phil
     }
 }
 
+void fillPermutation(std::span<std::uint32_t> order, const Philox& random, std::uint64_t epoch)
+{
+    std::iota(order.begin(), order.end(), 0U);
+    for (std::size_t i = order.size(); i > 1; --i) {
+        // Multiply-shift: the bias is below i / 2^32.
+        const std::uint64_t j = static_cast<std::uint64_t>(random((epoch << 32U) | i)[0]) * i >> 32U;
+        std::swap(order[i - 1], order[j]);
+    }
+}
+
 std::vector<std::uint32_t> permutation(std::uint32_t n, const Philox& random, std::uint64_t epoch)
 {
     std::vector<std::uint32_t> order(n);
-    std::iota(order.begin(), order.end(), 0U);
-    for (std::uint32_t i = n; i > 1; --i) {
-        // Multiply-shift: the bias is below i / 2^32.
-        const auto j = static_cast<std::uint32_t>(static_cast<std::uint64_t>(random((epoch << 32U) | i)[0]) * i >> 32U);
-        std::swap(order[i - 1], order[j]);
-    }
+    fillPermutation(order, random, epoch);
     return order;
 }
 

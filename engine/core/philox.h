@@ -47,6 +47,8 @@ void fillUniform(std::span<float> values, float low, float high, const Philox& r
 void fillNormal(std::span<float> values, float mean, float deviation, const Philox& random);
 
 /// A random order of 0 .. n-1 (Fisher-Yates); epoch selects an independent order of the same stream.
+/// The sizes are below 2^32.
+void fillPermutation(std::span<std::uint32_t> order, const Philox& random, std::uint64_t epoch);
 std::vector<std::uint32_t> permutation(std::uint32_t n, const Philox& random, std::uint64_t epoch);
 
 } // namespace mantissa

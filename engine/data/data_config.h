@@ -3,20 +3,28 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace mantissa {
 
 struct DataConfig
 {
-    std::string kind = "digits"; ///< digits, spirals, moons, regression, mnist, fashion_mnist
-    std::int64_t batch = 64;
-    std::string path;               ///< folder of the IDX files
-    std::int64_t samples = 2000;    ///< of a generated set
-    std::int64_t classes = 3;       ///< spirals: arms
-    std::int64_t features = 8;      ///< regression: inputs
-    double noise = 0.1;             ///< of a generated set
-    double validationShare = 0.2;   ///< held out, the same samples for every lane of one seed
+    std::string kind = "digits"; ///< a name of dataKinds()
+    std::int64_t batch = 64; ///< samples in a micro-batch; may exceed the training samples
+    std::string path; ///< mnist, fashion_mnist: folder of the IDX files; relative to the experiment's
+    std::int64_t samples = 2000; ///< of a generated set
+    std::int64_t classes = 3; ///< spirals: arms
+    std::int64_t features = 8; ///< regression: inputs
+    double noise = 0.1; ///< of a generated set: standard deviation, in the units of what it is added to
+    double validationShare = 0.2; ///< held out, the same samples for every lane of one seed
     bool operator==(const DataConfig&) const = default;
 };
+
+/// "digits", "spirals", "moons", "regression", "mnist", "fashion_mnist".
+std::vector<std::string> dataKinds();
+
+/// Checks ranges without touching a file. Throws Error (InvalidArgument) naming the setting, its value and what is
+/// allowed.
+void checkData(const DataConfig& config);
 
 } // namespace mantissa

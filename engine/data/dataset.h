@@ -1,0 +1,50 @@
+/// A data set in memory, and its division into training and validation samples.
+#pragma once
+
+#include "engine/data/data_config.h"
+#include "engine/tensor/shape.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace mantissa {
+
+/// n samples with either labels (classification) or targets (regression), never both.
+struct Dataset
+{
+    std::string name; ///< its kind: "digits"
+    Shape sampleShape; ///< of one sample: [8, 8] for digits, [2] for points of a plane
+    std::int64_t samples = 0; ///< n
+    std::int64_t features = 0; ///< f, numbers in a sample
+    std::int64_t classes = 0; ///< of labels; 0 with targets
+    std::int64_t targetWidth = 0; ///< t, numbers in a target; 0 with labels
+
+    std::vector<float> inputs; ///< [n, f] row-major; pixels are in [0, 1]
+    std::vector<std::int32_t> labels; ///< [n], each in 0 .. classes - 1
+    std::vector<float> targets; ///< [n, t] row-major
+    std::vector<std::string> classNames;
+
+    std::vector<std::uint32_t> train; ///< sample indices, ascending
+    std::vector<std::uint32_t> validation; ///< the others, ascending; may be empty
+};
+
+/// Loads or generates the data set, and splits it. The result depends on `config` (batch apart), `seed` and the files
+/// alone. `directory` is where a relative config.path starts. Blocks on file reading; call it from a worker.
+/// Throws Error (InvalidArgument) for settings out of range and for files that are missing, damaged or not what their
+/// name says, naming the file and what was found; Error (Io) where a file exists but cannot be read.
+Dataset loadDataset(const DataConfig& config, std::uint64_t seed, const std::filesystem::path& directory);
+
+/// Turns labels into targets for the losses that compare numbers (mse, bce_with_logits): one 0 or 1 per sample for two
+/// classes, otherwise one per class with a 1 at the label's place. Without labels it changes nothing.
+void labelsToTargets(Dataset& dataset);
+
+/// Copy the samples with the given indices into the caller's memory: inputs [m, f], labels [m], targets [m, t], where m
+/// is the number of indices. They allocate nothing. Throw Error (ShapeMismatch) if the size of `into` is another.
+void gatherInputs(const Dataset& dataset, std::span<const std::uint32_t> indices, std::span<float> into);
+void gatherLabels(const Dataset& dataset, std::span<const std::uint32_t> indices, std::span<std::int32_t> into);
+void gatherTargets(const Dataset& dataset, std::span<const std::uint32_t> indices, std::span<float> into);
+
+} // namespace mantissa
