@@ -78,7 +78,8 @@ void clipByNorm(const Operands& operands)
     const std::size_t tensors = operands.inputCount() - 2;
     const double wanted = maxNorm / (norm + 1e-6);
     // A NaN norm makes every gradient NaN, as torch.nn.utils.clip_grad_norm_ does: std::min would hide it.
-    const double coefficient = operands.out(tensors).set(0, wanted > 1 ? 1 : wanted);
+    const double coefficient = static_cast<float>(wanted > 1 ? 1 : wanted);
+    operands.out(tensors).set(0, coefficient);
     for (std::size_t tensor = 0; tensor < tensors; ++tensor) {
         const Input g = operands.in(tensor + 2);
         const Output clipped = operands.out(tensor);

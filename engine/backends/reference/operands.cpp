@@ -77,7 +77,13 @@ void Output::setByte(std::int64_t i, std::uint8_t value) const
 
 void Output::copyFrom(const Input& source) const
 {
-    std::memmove(m_data, source.data(), m_type->bytes());
+    if (source.dtype() == m_type->dtype) {
+        std::memmove(m_data, source.data(), m_type->bytes());
+        return;
+    }
+    for (std::int64_t i = 0; i < size(); ++i) {
+        set(i, source[i]);
+    }
 }
 
 void Output::count(double source, double stored) const

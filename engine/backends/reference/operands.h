@@ -25,6 +25,8 @@ public:
 
     [[nodiscard]] const Shape& shape() const { return m_type->shape; }
 
+    [[nodiscard]] DType dtype() const { return m_type->dtype; }
+
     [[nodiscard]] const void* data() const { return m_data; }
 
 private:
@@ -51,7 +53,7 @@ public:
     [[nodiscard]] double get(std::int64_t i) const { return Input(*m_type, m_data)[i]; }
 
     void setByte(std::int64_t i, std::uint8_t value) const;
-    /// All elements bit for bit; the operands may be the same memory.
+    /// All elements, bit for bit where the dtypes are equal; the operands may be the same memory.
     void copyFrom(const Input& source) const;
 
     [[nodiscard]] std::int64_t size() const { return m_type->shape.elements(); }
