@@ -1,0 +1,38 @@
+/// One maker per family of kernels. Each checks arity and dtypes, and throws Error (UnsupportedDtype, ShapeMismatch).
+#pragma once
+
+#include "engine/backends/backend.h"
+
+#include <memory>
+#include <string>
+
+namespace mantissa::cpu {
+
+std::unique_ptr<Kernel> makeMatMul(const KernelRequest& request); ///< Linear, MatMul
+std::unique_ptr<Kernel> makeElementwise(const KernelRequest& request); ///< activations, their gradients, Add
+std::unique_ptr<Kernel> makeCast(const KernelRequest& request);
+std::unique_ptr<Kernel> makeScale(const KernelRequest& request);
+std::unique_ptr<Kernel> makeAccumulate(const KernelRequest& request);
+std::unique_ptr<Kernel> makeBiasAdd(const KernelRequest& request);
+std::unique_ptr<Kernel> makeSumRows(const KernelRequest& request);
+std::unique_ptr<Kernel> makeDropout(const KernelRequest& request);
+std::unique_ptr<Kernel> makeDropoutGrad(const KernelRequest& request);
+std::unique_ptr<Kernel> makeCrossEntropy(const KernelRequest& request);
+std::unique_ptr<Kernel> makeCrossEntropyGrad(const KernelRequest& request);
+std::unique_ptr<Kernel> makeElementLoss(const KernelRequest& request); ///< MSE, BCE with logits
+std::unique_ptr<Kernel> makeElementLossGrad(const KernelRequest& request); ///< of these
+std::unique_ptr<Kernel> makeUnscale(const KernelRequest& request); ///< Unscale, GradientNorm
+std::unique_ptr<Kernel> makeClip(const KernelRequest& request); ///< ClipByNorm, ClipByValue
+std::unique_ptr<Kernel> makeSgd(const KernelRequest& request);
+std::unique_ptr<Kernel> makeAdam(const KernelRequest& request);
+
+// --- checks shared by the makers ---
+
+[[noreturn]] void refuse(const KernelRequest& request, const std::string& expected);
+void requireArity(const KernelRequest& request, std::size_t inputs, std::size_t outputs);
+/// Inputs and outputs from the given index on are FP32, FP16 or BF16.
+void requireFloating(const KernelRequest& request, const TensorType& type);
+void requireDType(const KernelRequest& request, const TensorType& type, DType dtype);
+void requireElements(const KernelRequest& request, const TensorType& type, std::int64_t elements);
+
+} // namespace mantissa::cpu

@@ -1,0 +1,262 @@
+// Losses and their gradients. Sums are FP64 in a fixed order.
+#include "engine/backends/cpu/kernel_factories.h"
+#include "engine/backends/cpu/operands.h"
+#include "engine/backends/cpu/simd/simd_kernels.h"
+
+#include <cmath>
+#include <limits>
+
+namespace mantissa::cpu {
+
+namespace {
+
+void writeScalar(const Target& target, double value)
+{
+    float scratch = 0.0F;
+    *target.place(0, &scratch) = static_cast<float>(value);
+    target.finish(0, 1, &scratch);
+}
+
+/// Mean over rows of log(sum exp(x - max)) - (x[label] - max). A label outside 0 .. n-1 makes the loss NaN.
+class CrossEntropyKernel : public Kernel
+{
+public:
+    explicit CrossEntropyKernel(const KernelRequest& request)
+        : m_rows(static_cast<std::size_t>(request.inputs[0].shape[0]))
+        , m_classes(static_cast<std::size_t>(request.inputs[0].shape[1]))
+    {
+        m_logits.dtype = request.inputs[0].dtype;
+        m_loss.dtype = request.outputs[0].dtype;
+    }
+
+    [[nodiscard]] std::size_t workspaceBytes() const override
+    {
+        return isHalf(m_logits.dtype) ? m_classes * sizeof(float) : 0;
+    }
+
+    void bind(const KernelBinding& binding) override
+    {
+        m_logits.data = binding.inputs[0];
+        m_labels = static_cast<const std::int32_t*>(binding.inputs[1]);
+        m_loss.data = binding.outputs[0];
+        m_loss.census = binding.census;
+        m_loss.histogram = binding.histogram;
+        m_logProbabilities = static_cast<float*>(binding.outputs[1]);
+        m_row = static_cast<float*>(binding.workspace);
+    }
+
+    void run(Stream& /*stream*/) override
+    {
+        double sum = 0.0;
+        for (std::size_t row = 0; row < m_rows; ++row) {
+            const float* x = m_logits.read(row * m_classes, m_classes, m_row);
+            const float max = m_simd.rowMax(x, m_classes);
+            const double logSum = std::log(m_simd.sumExp(x, max, m_classes));
+            const auto label = static_cast<std::size_t>(m_labels[row]); // a negative one becomes huge
+            sum += label < m_classes ? logSum - (double {x[label]} - double {max})
+                                     : std::numeric_limits<double>::quiet_NaN();
+            m_simd.logSoftmax(m_logProbabilities + row * m_classes, x, max, logSum, m_classes);
+        }
+        writeScalar(m_loss, sum / static_cast<double>(m_rows));
+    }
+
+private:
+    const SimdKernels& m_simd = simdKernels();
+    std::size_t m_rows;
+    std::size_t m_classes;
+    Source m_logits;
+    const std::int32_t* m_labels = nullptr;
+    Target m_loss;
+    float* m_logProbabilities = nullptr;
+    float* m_row = nullptr;
+};
+
+/// (exp(logP) - onehot) d / m
+class CrossEntropyGradKernel : public Kernel
+{
+public:
+    explicit CrossEntropyGradKernel(const KernelRequest& request)
+        : m_rows(static_cast<std::size_t>(request.inputs[1].shape[0]))
+        , m_classes(static_cast<std::size_t>(request.inputs[1].shape[1]))
+    {
+        m_y.dtype = request.outputs[0].dtype;
+    }
+
+    void bind(const KernelBinding& binding) override
+    {
+        m_d = binding.inputs[0];
+        m_logProbabilities = static_cast<const float*>(binding.inputs[1]);
+        m_labels = static_cast<const std::int32_t*>(binding.inputs[2]);
+        m_y.data = binding.outputs[0];
+        m_y.census = binding.census;
+        m_y.histogram = binding.histogram;
+    }
+
+    void run(Stream& /*stream*/) override
+    {
+        const double factor = double {scalarAt(m_d)} / static_cast<double>(m_rows);
+        Block out;
+        for (std::size_t row = 0; row < m_rows; ++row) {
+            const auto label = static_cast<std::size_t>(m_labels[row]);
+            forBlocks(m_classes, [&](std::size_t column, std::size_t n) {
+                const std::size_t offset = row * m_classes + column;
+                // Left of the block it wraps around, and is outside all the same.
+                m_softmaxGrad(m_y.place(offset, out.values), m_logProbabilities + offset, label - column, factor, n);
+                m_y.finish(offset, n, out.values);
+            });
+        }
+    }
+
+private:
+    decltype(SimdKernels::softmaxGrad) m_softmaxGrad = simdKernels().softmaxGrad;
+    std::size_t m_rows;
+    std::size_t m_classes;
+    const void* m_d = nullptr;
+    const float* m_logProbabilities = nullptr;
+    const std::int32_t* m_labels = nullptr;
+    Target m_y;
+};
+
+/// A mean over elements of f(prediction, target).
+class ElementLossKernel : public Kernel
+{
+public:
+    ElementLossKernel(const KernelRequest& request, decltype(SimdKernels::squaredErrors) terms)
+        : m_terms(terms)
+        , m_elements(elementsOf(request.inputs[0]))
+    {
+        m_prediction.dtype = request.inputs[0].dtype;
+        m_target.dtype = request.inputs[1].dtype;
+        m_loss.dtype = request.outputs[0].dtype;
+    }
+
+    void bind(const KernelBinding& binding) override
+    {
+        m_prediction.data = binding.inputs[0];
+        m_target.data = binding.inputs[1];
+        m_loss.data = binding.outputs[0];
+        m_loss.census = binding.census;
+        m_loss.histogram = binding.histogram;
+    }
+
+    void run(Stream& /*stream*/) override
+    {
+        LaneSums sums;
+        Block prediction;
+        Block target;
+        forBlocks(m_elements, [&](std::size_t offset, std::size_t n) {
+            m_terms(&sums, m_prediction.read(offset, n, prediction.values), m_target.read(offset, n, target.values), n);
+        });
+        writeScalar(m_loss, total(sums) / static_cast<double>(m_elements));
+    }
+
+private:
+    decltype(SimdKernels::squaredErrors) m_terms;
+    std::size_t m_elements;
+    Source m_prediction;
+    Source m_target;
+    Target m_loss;
+};
+
+class ElementLossGradKernel : public Kernel
+{
+public:
+    ElementLossGradKernel(const KernelRequest& request, decltype(SimdKernels::mseGrad) gradient)
+        : m_gradient(gradient)
+        , m_elements(elementsOf(request.outputs[0]))
+    {
+        m_prediction.dtype = request.inputs[1].dtype;
+        m_target.dtype = request.inputs[2].dtype;
+        m_y.dtype = request.outputs[0].dtype;
+    }
+
+    void bind(const KernelBinding& binding) override
+    {
+        m_d = binding.inputs[0];
+        m_prediction.data = binding.inputs[1];
+        m_target.data = binding.inputs[2];
+        m_y.data = binding.outputs[0];
+        m_y.census = binding.census;
+        m_y.histogram = binding.histogram;
+    }
+
+    void run(Stream& /*stream*/) override
+    {
+        const double factor = double {scalarAt(m_d)} / static_cast<double>(m_elements);
+        Block prediction;
+        Block target;
+        Block out;
+        forBlocks(m_elements, [&](std::size_t offset, std::size_t n) {
+            m_gradient(m_y.place(offset, out.values), m_prediction.read(offset, n, prediction.values),
+                m_target.read(offset, n, target.values), factor, n);
+            m_y.finish(offset, n, out.values);
+        });
+    }
+
+private:
+    decltype(SimdKernels::mseGrad) m_gradient;
+    std::size_t m_elements;
+    const void* m_d = nullptr;
+    Source m_prediction;
+    Source m_target;
+    Target m_y;
+};
+
+} // namespace
+
+std::unique_ptr<Kernel> makeCrossEntropy(const KernelRequest& request)
+{
+    requireArity(request, 2, 2);
+    requireFloating(request, request.inputs[0]);
+    requireDType(request, request.inputs[1], DType::Int32);
+    requireFloating(request, request.outputs[0]);
+    requireDType(request, request.outputs[1], DType::Float32);
+    if (request.inputs[0].shape.rank() != 2 || request.inputs[0].shape.elements() == 0) {
+        refuse(request, "logits [m, n] first");
+    }
+    requireElements(request, request.inputs[1], request.inputs[0].shape[0]);
+    requireElements(request, request.outputs[1], request.inputs[0].shape.elements());
+    return std::make_unique<CrossEntropyKernel>(request);
+}
+
+std::unique_ptr<Kernel> makeCrossEntropyGrad(const KernelRequest& request)
+{
+    requireArity(request, 3, 1);
+    requireDType(request, request.inputs[0], DType::Float32);
+    requireDType(request, request.inputs[1], DType::Float32);
+    requireDType(request, request.inputs[2], DType::Int32);
+    requireFloating(request, request.outputs[0]);
+    if (request.inputs[1].shape.rank() != 2) {
+        refuse(request, "logProbabilities [m, n] second");
+    }
+    requireElements(request, request.inputs[2], request.inputs[1].shape[0]);
+    requireElements(request, request.outputs[0], request.inputs[1].shape.elements());
+    return std::make_unique<CrossEntropyGradKernel>(request);
+}
+
+std::unique_ptr<Kernel> makeElementLoss(const KernelRequest& request)
+{
+    requireArity(request, 2, 1);
+    requireFloating(request, request.inputs[0]);
+    requireFloating(request, request.inputs[1]);
+    requireFloating(request, request.outputs[0]);
+    requireElements(request, request.inputs[1], request.inputs[0].shape.elements());
+    const SimdKernels& simd = simdKernels();
+    return std::make_unique<ElementLossKernel>(request, request.op == Op::MseLoss ? simd.squaredErrors : simd.bceTerms);
+}
+
+std::unique_ptr<Kernel> makeElementLossGrad(const KernelRequest& request)
+{
+    requireArity(request, 3, 1);
+    requireDType(request, request.inputs[0], DType::Float32);
+    requireFloating(request, request.inputs[1]);
+    requireFloating(request, request.inputs[2]);
+    requireFloating(request, request.outputs[0]);
+    requireElements(request, request.inputs[1], request.outputs[0].shape.elements());
+    requireElements(request, request.inputs[2], request.outputs[0].shape.elements());
+    const SimdKernels& simd = simdKernels();
+    return std::make_unique<ElementLossGradKernel>(
+        request, request.op == Op::MseLossGrad ? simd.mseGrad : simd.bceGrad);
+}
+
+} // namespace mantissa::cpu
