@@ -104,7 +104,17 @@ LaneConfig parseLane(const nlohmann::json& merged, const std::string& source);
 
 /// The lane's document with the setting at the dotted `path` replaced, checked. "scaler.scale" and
 /// "scaler.growth_tracker" are state, not settings: they are accepted and leave the document as it is.
+/// A path may name a section ("clip") with an object as its value: a merge patch, so null removes what it names.
+/// Throws Error (InvalidArgument) for an invalid path or value, and for a setting that needs a new lane.
 LaneConfig withSetting(const LaneConfig& lane, const std::string& path, const nlohmann::json& value);
+
+/// As withSetting(), for a lane that has not started: everything but its name may change.
+LaneConfig withOverride(const LaneConfig& lane, const std::string& path, const nlohmann::json& value);
+
+/// Checks that every event names a lane that exists, and settings that can be changed to valid values, in the order in
+/// which the events happen. Throws Error (InvalidArgument) naming the event. `source` names the file in messages.
+void checkEvents(
+    const std::vector<ScriptedEvent>& events, const std::vector<LaneConfig>& lanes, const std::string& source);
 
 /// The experiment document for `lanes` and `events`: settings that all lanes share at the top, lanes as patches.
 /// parseExperiment(result) gives the same lanes back.

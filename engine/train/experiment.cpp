@@ -1,0 +1,463 @@
+#include "engine/train/experiment.h"
+
+#include "engine/core/error.h"
+#include "engine/core/text.h"
+#include "engine/train/json_text.h"
+#include "engine/train/lane_document.h"
+#include "engine/train/nearest_name.h"
+#include "engine/train/setting_checks.h"
+#include "engine/train/setting_rows.h"
+#include "engine/train/setting_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <set>
+
+namespace mantissa {
+
+namespace {
+
+constexpr int fileVersion = 1;
+constexpr std::size_t mostLanes = 64;
+constexpr std::size_t mostEvents = 10000;
+constexpr std::size_t longestName = 200;
+
+const std::vector<std::string>& experimentKeys()
+{
+    static const std::vector<std::string> keys {"mantissa", "name", "text", "lanes", "events", "expect"};
+    return keys;
+}
+
+bool isExperimentKey(const std::string& key)
+{
+    return std::find(experimentKeys().begin(), experimentKeys().end(), key) != experimentKeys().end();
+}
+
+void checkVersion(const nlohmann::json& document, const DocumentPlace& place)
+{
+    if (!document.is_object()) {
+        failAt(place, "",
+            fmt::format(
+                "the file holds {}; an experiment is an object that begins with \"mantissa\": 1", shortText(document)));
+    }
+    const auto version = document.find("mantissa");
+    if (version == document.end()) {
+        failAt(place, "mantissa", "is missing; an experiment begins with \"mantissa\": 1");
+    }
+    const auto number = rows::integerOf<std::int64_t>(*version);
+    if (number && *number > fileVersion) {
+        failAt(place, "mantissa",
+            fmt::format(
+                "is {}: the file was written for a newer Mantissa; this one reads version {}", *number, fileVersion));
+    }
+    if (number != fileVersion) {
+        failAt(place, "mantissa", fmt::format("is {}; it must be {}", shortText(*version), fileVersion));
+    }
+}
+
+std::string textAt(const nlohmann::json& document, const std::string& key, const DocumentPlace& place)
+{
+    const auto found = document.find(key);
+    if (found == document.end()) {
+        return {};
+    }
+    if (!found->is_string()) {
+        failAt(place, key, fmt::format("is {}; it must be a text", shortText(*found)));
+    }
+    return found->get<std::string>();
+}
+
+void checkLaneName(const nlohmann::json& document, const DocumentPlace& place)
+{
+    const auto name = document.find("name");
+    if (name == document.end()) {
+        failAt(place, "name", "is missing; each lane needs a name of its own");
+    }
+    const bool ok = name->is_string() && !name->get_ref<const std::string&>().empty()
+        && name->get_ref<const std::string&>().size() <= longestName
+        && std::none_of(name->get_ref<const std::string&>().begin(), name->get_ref<const std::string&>().end(),
+            [](unsigned char c) { return c < 0x20 || c == 0x7F; });
+    if (!ok) {
+        failAt(place, "name",
+            fmt::format("is {}; it must be a text of 1 to {} bytes in one line", shortText(*name), longestName));
+    }
+}
+
+/// Reads a checked document and checks its settings against each other. A fault is reported at `patch`'s place if the
+/// patch names the setting, else at `place`.
+LaneConfig readChecked(const nlohmann::json& merged, const DocumentPlace& place, const nlohmann::json& patch = {},
+    const DocumentPlace& patchPlace = {})
+{
+    LaneConfig lane = readLane(merged);
+    if (const auto fault = findFault(lane)) {
+        const DocumentPlace& where = valueAt(patch, fault->path) != nullptr ? patchPlace : place;
+        failAt(where, fault->path, fmt::format("{} (lane \"{}\")", fault->text, lane.name));
+    }
+    return lane;
+}
+
+std::vector<LaneConfig> readLanes(
+    const nlohmann::json& document, const nlohmann::json& base, const DocumentPlace& place)
+{
+    const auto lanes = document.find("lanes");
+    if (lanes == document.end() || (lanes->is_array() && lanes->empty())) {
+        return {readChecked(base, place)};
+    }
+    if (!lanes->is_array() || lanes->size() > mostLanes) {
+        failAt(
+            place, "lanes", fmt::format("is {}; it must be a list of at most {} lanes", shortText(*lanes), mostLanes));
+    }
+    std::vector<LaneConfig> result;
+    std::set<std::string> names;
+    for (std::size_t i = 0; i < lanes->size(); ++i) {
+        const nlohmann::json& patch = lanes->at(i);
+        if (!patch.is_object()) {
+            failAt(place, fmt::format("lanes[{}]", i),
+                fmt::format("is {}; it must be an object with a name", shortText(patch)));
+        }
+        const DocumentPlace patchPlace {place.source, fmt::format("lanes[{}].", i)};
+        checkLaneName(patch, patchPlace);
+        checkSettings(patch, DocumentUse::Patch, patchPlace);
+        if (!names.insert(patch.at("name").get<std::string>()).second) {
+            failAt(patchPlace, "name",
+                fmt::format("is {}, which another lane has already; each needs its own", shortText(patch.at("name"))));
+        }
+        nlohmann::json merged = base;
+        merged.merge_patch(patch);
+        result.push_back(readChecked(merged, place, patch, patchPlace));
+    }
+    return result;
+}
+
+ScriptedEvent readEvent(const nlohmann::json& document, const DocumentPlace& place)
+{
+    static const std::vector<std::string> keys {"step", "lane", "set"};
+    for (const auto& [key, value] : document.items()) {
+        if (std::find(keys.begin(), keys.end(), key) == keys.end()) {
+            failAt(place, key,
+                fmt::format("is not a key of an event (its value: {}); {}", shortText(value), suggestion(key, keys)));
+        }
+    }
+    ScriptedEvent event;
+    const auto step = document.contains("step") ? rows::integerOf<std::int64_t>(document.at("step")) : std::nullopt;
+    if (!step || *step < 0) {
+        failAt(place, "step",
+            document.contains("step")
+                ? fmt::format("is {}; it must be an integer from 0", shortText(document.at("step")))
+                : "is missing; an event happens before the step that it names");
+    }
+    event.step = *step;
+    event.lane = textAt(document, "lane", place);
+    if (!document.contains("set") || !document.at("set").is_object() || document.at("set").empty()) {
+        failAt(place, "set", "is missing or empty; it must be an object like {\"optimizer.lr\": 0.01}");
+    }
+    for (const auto& [path, value] : document.at("set").items()) {
+        event.set.emplace_back(path, value);
+    }
+    return event;
+}
+
+std::vector<ScriptedEvent> readEvents(const nlohmann::json& document, const DocumentPlace& place)
+{
+    const auto events = document.find("events");
+    if (events == document.end()) {
+        return {};
+    }
+    if (!events->is_array() || events->size() > mostEvents) {
+        failAt(place, "events",
+            fmt::format("is {}; it must be a list of at most {} events", shortText(*events), mostEvents));
+    }
+    std::vector<ScriptedEvent> result;
+    for (std::size_t i = 0; i < events->size(); ++i) {
+        if (!events->at(i).is_object()) {
+            failAt(place, fmt::format("events[{}]", i),
+                fmt::format("is {}; it must be an object with step, lane and set", shortText(events->at(i))));
+        }
+        result.push_back(readEvent(events->at(i), {place.source, fmt::format("events[{}].", i)}));
+    }
+    return result;
+}
+
+/// Throws unless the setting, or every setting in the section, may change while a lane trains.
+void checkLive(const std::string& path, const nlohmann::json& value)
+{
+    if (path == "steps") {
+        failAt({}, path, "cannot be set while a lane trains; extend the run instead");
+    }
+    const Setting* row = findSetting(path);
+    if (row != nullptr && !row->live) {
+        failAt({}, path, "needs a new lane: it cannot change while a lane trains");
+    }
+    if (row == nullptr && isSection(path) && value.is_object()) {
+        for (const auto& [key, inner] : value.items()) {
+            checkLive(path + "." + key, inner);
+        }
+    }
+    if (row == nullptr && isSection(path) && value.is_null() && path != "scaler") {
+        for (const std::string& key : keysOf(path)) {
+            checkLive(path + "." + key, {});
+        }
+    }
+}
+
+void checkState(const LaneConfig& lane, const std::string& path, const nlohmann::json& value)
+{
+    if (!lane.scaler || lane.scaler->family == "none") {
+        failAt({}, path, fmt::format("cannot be set: lane \"{}\" has no scaler", lane.name));
+    }
+    if (path == "scaler.scale") {
+        constexpr rows::Range<double> scales {0, std::numeric_limits<float>::max(), false};
+        if (!value.is_number() || !scales.holds(value.get<double>())) {
+            failAt({}, path, rows::problem(value, "a number", scales.text()));
+        }
+    } else {
+        constexpr rows::Range<std::int64_t> counts {0, 1'000'000'000};
+        const auto count = rows::integerOf<std::int64_t>(value);
+        if (!count || !counts.holds(*count)) {
+            failAt({}, path, rows::problem(value, "an integer", counts.text()));
+        }
+    }
+}
+
+LaneConfig withPatch(const LaneConfig& lane, const std::string& path, const nlohmann::json& value)
+{
+    if (path == "name") {
+        failAt({}, path, "cannot change: events and records know the lane by it");
+    }
+    const bool inScaler = path.compare(0, 7, "scaler.") == 0;
+    if (inScaler && path != "scaler.family" && !lane.scaler && findSetting(path) != nullptr) {
+        failAt({}, path, fmt::format("cannot be set: lane \"{}\" has no scaler; set scaler.family first", lane.name));
+    }
+    const nlohmann::json patch = nestedAt(path, value);
+    checkSettings(patch, DocumentUse::Patch, {});
+    nlohmann::json document = documentOf(lane);
+    if (patch.contains("clip") && lane.clip.order == ClipOrder::Off) {
+        // Setting a threshold alone must not be mistaken for a forgotten order.
+        document["clip"]["order"] = "off";
+    }
+    document.merge_patch(patch);
+    return readChecked(document, {});
+}
+
+nlohmann::json common(const nlohmann::json& a, const nlohmann::json& b)
+{
+    nlohmann::json result = nlohmann::json::object();
+    for (const auto& [key, value] : a.items()) {
+        const auto other = b.find(key);
+        if (other == b.end()) {
+            continue;
+        }
+        if (value.is_object() && other->is_object()) {
+            nlohmann::json inner = common(value, *other);
+            if (!inner.empty()) {
+                result[key] = std::move(inner);
+            }
+        } else if (value == *other) {
+            result[key] = value;
+        }
+    }
+    return result;
+}
+
+/// What `document` has beyond `base`, which it contains.
+nlohmann::json beyond(const nlohmann::json& document, const nlohmann::json& base)
+{
+    nlohmann::json result = nlohmann::json::object();
+    for (const auto& [key, value] : document.items()) {
+        const auto shared = base.find(key);
+        if (shared == base.end()) {
+            result[key] = value;
+        } else if (value.is_object()) {
+            nlohmann::json inner = beyond(value, *shared);
+            if (!inner.empty()) {
+                result[key] = std::move(inner);
+            }
+        }
+    }
+    return result;
+}
+
+nlohmann::json composeEvents(const std::vector<ScriptedEvent>& events)
+{
+    nlohmann::json list = nlohmann::json::array();
+    const auto add = [&](const ScriptedEvent& event, nlohmann::json set) {
+        nlohmann::json entry = {{"step", event.step}, {"set", std::move(set)}};
+        if (!event.lane.empty()) {
+            entry["lane"] = event.lane;
+        }
+        list.push_back(std::move(entry));
+    };
+    for (const ScriptedEvent& event : events) {
+        const bool ordered = std::adjacent_find(event.set.begin(), event.set.end(), [](const auto& a, const auto& b) {
+            return a.first >= b.first;
+        }) == event.set.end();
+        nlohmann::json all = nlohmann::json::object();
+        for (const auto& [path, value] : event.set) {
+            all[path] = value;
+            if (!ordered) {
+                // A JSON object would apply them in the order of their names.
+                add(event, nlohmann::json::object({{path, value}}));
+            }
+        }
+        if (ordered) {
+            add(event, std::move(all));
+        }
+    }
+    return list;
+}
+
+} // namespace
+
+Experiment parseExperiment(std::string_view text, const std::string& source)
+{
+    const DocumentPlace place {source, ""};
+    Experiment experiment;
+    experiment.document = parseJson(text, source);
+    const nlohmann::json& document = experiment.document;
+    checkVersion(document, place);
+
+    nlohmann::json base = nlohmann::json::object();
+    for (const auto& [key, value] : document.items()) {
+        if (key == "color") {
+            failAt(place, key, "belongs into a lane");
+        }
+        if (!isExperimentKey(key)) {
+            base[key] = value;
+        }
+    }
+    checkSettings(base, DocumentUse::Complete, place, experimentKeys());
+    experiment.name = textAt(document, "name", place);
+    experiment.text = textAt(document, "text", place);
+    experiment.lanes = readLanes(document, base, place);
+    experiment.events = readEvents(document, place);
+    checkEvents(experiment.events, experiment.lanes, source);
+    if (const auto expect = document.find("expect"); expect != document.end()) {
+        if (!expect->is_array()) {
+            failAt(place, "expect", fmt::format("is {}; it must be a list of expectations", shortText(*expect)));
+        }
+        experiment.expect = *expect;
+    }
+    return experiment;
+}
+
+Experiment loadExperiment(const std::filesystem::path& file)
+{
+    std::error_code ignored;
+    if (std::filesystem::is_directory(file, ignored)) {
+        throw Error(ErrorCode::Io, fmt::format("{} is a folder; name an experiment file (.json) in it", file.string()));
+    }
+    std::ifstream stream(file, std::ios::binary);
+    if (!stream) {
+        throw Error(ErrorCode::Io,
+            fmt::format("cannot read {}: {}", file.string(),
+                std::filesystem::exists(file, ignored) ? "no permission" : "there is no such file"));
+    }
+    std::string text(maxJsonBytes + 1, '\0');
+    stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+    if (stream.bad()) {
+        throw Error(ErrorCode::Io, fmt::format("reading {} failed halfway", file.string()));
+    }
+    text.resize(static_cast<std::size_t>(stream.gcount()));
+    Experiment experiment = parseExperiment(text, file.string());
+    experiment.directory = file.parent_path();
+    return experiment;
+}
+
+LaneConfig parseLane(const nlohmann::json& merged, const std::string& source)
+{
+    const DocumentPlace place {source, ""};
+    if (!merged.is_object()) {
+        failAt(place, "", fmt::format("the lane is {}; it must be an object", shortText(merged)));
+    }
+    if (merged.contains("name")) {
+        checkLaneName(merged, place);
+    }
+    checkSettings(merged, DocumentUse::Complete, place);
+    return readChecked(merged, place);
+}
+
+LaneConfig withSetting(const LaneConfig& lane, const std::string& path, const nlohmann::json& value)
+{
+    if (isStatePath(path)) {
+        checkState(lane, path, value);
+        return lane;
+    }
+    checkLive(path, value);
+    return withPatch(lane, path, value);
+}
+
+LaneConfig withOverride(const LaneConfig& lane, const std::string& path, const nlohmann::json& value)
+{
+    if (isStatePath(path)) {
+        failAt({}, path, "is state of a running scaler, not a setting; did you mean \"scaler.init_scale\"?");
+    }
+    return withPatch(lane, path, value);
+}
+
+void checkEvents(
+    const std::vector<ScriptedEvent>& events, const std::vector<LaneConfig>& lanes, const std::string& source)
+{
+    std::vector<std::size_t> order(events.size());
+    for (std::size_t i = 0; i < events.size(); ++i) {
+        order[i] = i;
+    }
+    std::stable_sort(
+        order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return events[a].step < events[b].step; });
+    std::vector<LaneConfig> present = lanes;
+    std::vector<std::string> names;
+    for (const LaneConfig& lane : lanes) {
+        names.push_back(lane.name);
+    }
+    for (const std::size_t i : order) {
+        const ScriptedEvent& event = events[i];
+        const DocumentPlace place {source, fmt::format("events[{}].", i)};
+        if (!event.lane.empty() && std::find(names.begin(), names.end(), event.lane) == names.end()) {
+            failAt(place, "lane",
+                fmt::format(
+                    "is {}, but no lane has that name; {}", shortText(event.lane), suggestion(event.lane, names)));
+        }
+        for (LaneConfig& lane : present) {
+            if (!event.lane.empty() && lane.name != event.lane) {
+                continue;
+            }
+            for (const auto& [path, value] : event.set) {
+                try {
+                    lane = withSetting(lane, path, value);
+                } catch (const Error& error) {
+                    throw Error(ErrorCode::InvalidArgument,
+                        fmt::format("{}{}{}set.{}", source, source.empty() ? "" : ": ", place.prefix, error.what()));
+                }
+            }
+        }
+    }
+}
+
+nlohmann::json composeExperiment(const std::string& name, const std::string& text, const std::vector<LaneConfig>& lanes,
+    const std::vector<ScriptedEvent>& events, const nlohmann::json& expect)
+{
+    nlohmann::json base = nlohmann::json::object();
+    std::vector<nlohmann::json> documents;
+    for (const LaneConfig& lane : lanes) {
+        documents.push_back(documentOf(lane));
+        nlohmann::json shareable = documents.back();
+        shareable.erase("name");
+        shareable.erase("color");
+        base = documents.size() == 1 ? std::move(shareable) : common(base, shareable);
+    }
+    nlohmann::json result = base;
+    result["mantissa"] = fileVersion;
+    result["name"] = name;
+    result["text"] = text;
+    result["lanes"] = nlohmann::json::array();
+    for (const nlohmann::json& document : documents) {
+        result["lanes"].push_back(beyond(document, base));
+    }
+    result["events"] = composeEvents(events);
+    result["expect"] = expect;
+    return result;
+}
+
+} // namespace mantissa

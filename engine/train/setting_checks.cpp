@@ -1,0 +1,131 @@
+#include "engine/train/setting_checks.h"
+
+#include "engine/core/error.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace mantissa {
+
+namespace {
+
+using Fault = std::optional<SettingFault>;
+
+Fault clipNeedsOneThreshold(const LaneConfig& lane)
+{
+    if (lane.clip.order == ClipOrder::Off) {
+        return {};
+    }
+    if (!lane.clip.maxNorm && !lane.clip.maxValue) {
+        return SettingFault {"clip.order",
+            "asks for clipping, but there is no threshold; add clip.max_norm (the whole "
+            "gradient's norm) or clip.max_value (each element)"};
+    }
+    if (lane.clip.maxNorm && lane.clip.maxValue) {
+        return SettingFault {"clip.max_value",
+            "is given beside clip.max_norm, but a step clips one way only; remove one "
+            "of the two (null removes it)"};
+    }
+    return {};
+}
+
+Fault warmupNeedsSteps(const LaneConfig& lane)
+{
+    if (lane.schedule.kind == "warmup" && lane.schedule.warmupSteps == 0) {
+        return SettingFault {"schedule.warmup_steps",
+            "is 0, but a warm-up needs steps; give it 1 or more, or use the "
+            "schedule kind \"constant\""};
+    }
+    return {};
+}
+
+Fault nesterovNeedsMomentum(const LaneConfig& lane)
+{
+    if (lane.optimizer.kind == "sgd" && lane.optimizer.nesterov && lane.optimizer.momentum <= 0) {
+        return SettingFault {"optimizer.nesterov",
+            "is true, but Nesterov's step needs momentum; set optimizer.momentum "
+            "above 0"};
+    }
+    return {};
+}
+
+Fault dataNeedsFolder(const LaneConfig& lane)
+{
+    if ((lane.data.kind == "mnist" || lane.data.kind == "fashion_mnist") && lane.data.path.empty()) {
+        return SettingFault {"data.path",
+            fmt::format("is missing; {} is read from a folder of yours: name the one with "
+                        "train-images-idx3-ubyte (or .gz)",
+                lane.data.kind)};
+    }
+    return {};
+}
+
+Fault lossFitsData(const LaneConfig& lane)
+{
+    if (lane.data.kind == "regression" && lane.loss != "mse") {
+        return SettingFault {"loss",
+            fmt::format("is \"{}\", which compares classes, but regression data has none; use "
+                        "\"mse\"",
+                lane.loss)};
+    }
+    return {};
+}
+
+Fault sizesAreBearable(const LaneConfig& lane)
+{
+    constexpr std::int64_t mostNumbers = std::int64_t {1} << 28; // 1 GiB of FP32
+    if (lane.data.kind == "regression" && lane.data.samples * lane.data.features > mostNumbers) {
+        return SettingFault {"data.samples",
+            fmt::format("times data.features makes {} numbers; at most {} are generated",
+                lane.data.samples * lane.data.features, mostNumbers)};
+    }
+    std::int64_t weights = 0;
+    std::int64_t widest = 0;
+    std::int64_t before = 0;
+    for (const std::int64_t width : lane.model.hidden) {
+        weights += before * width;
+        widest = std::max(widest, width);
+        before = width;
+    }
+    if (weights > mostNumbers) {
+        return SettingFault {"model.hidden",
+            fmt::format("makes {} weights between its layers; at most {} are supported", weights, mostNumbers)};
+    }
+    if (widest * lane.data.batch > mostNumbers) {
+        return SettingFault {"data.batch",
+            fmt::format("times the widest layer makes {} activations; at most {} are "
+                        "supported",
+                widest * lane.data.batch, mostNumbers)};
+    }
+    return {};
+}
+
+Fault scalerAccepts(const LaneConfig& lane)
+{
+    if (lane.scaler) {
+        try {
+            static_cast<void>(makeScaler(*lane.scaler));
+        } catch (const Error& error) {
+            return SettingFault {"scaler", fmt::format("is not valid: {}", error.what())};
+        }
+    }
+    return {};
+}
+
+} // namespace
+
+std::optional<SettingFault> findFault(const LaneConfig& lane)
+{
+    constexpr std::array checks {clipNeedsOneThreshold, warmupNeedsSteps, nesterovNeedsMomentum, dataNeedsFolder,
+        lossFitsData, sizesAreBearable, scalerAccepts};
+    for (const auto check : checks) {
+        if (const Fault fault = check(lane)) {
+            return fault;
+        }
+    }
+    return {};
+}
+
+} // namespace mantissa

@@ -1,0 +1,179 @@
+/// Makers of the rows of settingTable(): one per type of value. Private to setting_table.cpp.
+#pragma once
+
+#include "engine/core/text.h"
+#include "engine/train/json_text.h"
+#include "engine/train/nearest_name.h"
+#include "engine/train/setting_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace mantissa::rows {
+
+enum class Live : bool { No, Yes };
+
+template <typename T> struct Range
+{
+    T low;
+    T high;
+    bool lowIncluded = true;
+    bool highIncluded = true;
+
+    [[nodiscard]] bool holds(T value) const
+    {
+        return (lowIncluded ? value >= low : value > low) && (highIncluded ? value <= high : value < high);
+    }
+
+    [[nodiscard]] std::string text() const
+    {
+        return fmt::format("{} {} {} {}", lowIncluded ? "from" : "above", low, highIncluded ? "to" : "to below", high);
+    }
+};
+
+inline std::string problem(const nlohmann::json& value, const std::string& type, const std::string& allowed)
+{
+    return fmt::format("is {}; it must be {}{}{}", shortText(value), type, allowed.empty() ? "" : " ", allowed);
+}
+
+/// A JSON integer, or a number written like 1e3 that is one. Nothing if it does not fit T.
+template <typename T> std::optional<T> integerOf(const nlohmann::json& value)
+{
+    if (value.is_number_unsigned()) {
+        const auto number = value.get<std::uint64_t>();
+        return std::in_range<T>(number) ? std::optional(static_cast<T>(number)) : std::nullopt;
+    }
+    if (value.is_number_integer()) {
+        const auto number = value.get<std::int64_t>();
+        return std::in_range<T>(number) ? std::optional(static_cast<T>(number)) : std::nullopt;
+    }
+    if (value.is_number_float()) {
+        const auto number = value.get<double>();
+        constexpr double exactLimit = 0x1p53;
+        if (std::abs(number) <= exactLimit && std::trunc(number) == number) {
+            return integerOf<T>(nlohmann::json(static_cast<std::int64_t>(number)));
+        }
+    }
+    return std::nullopt;
+}
+
+template <typename Field> Setting number(std::string path, Range<double> range, Live live, Field field)
+{
+    const std::string allowed = range.text();
+    return {std::move(path), "a number", allowed, live == Live::Yes,
+        [=](LaneConfig& lane, const nlohmann::json& value) {
+            if (!value.is_number() || !range.holds(value.get<double>())) {
+                return problem(value, "a number", allowed);
+            }
+            field(lane) = value.get<double>();
+            return std::string();
+        },
+        [=](const LaneConfig& lane) { return nlohmann::json(field(lane)); }};
+}
+
+/// A number that need not be there; Field gives a std::optional.
+template <typename Field> Setting optionalNumber(std::string path, Range<double> range, Live live, Field field)
+{
+    const std::string allowed = range.text();
+    return {std::move(path), "a number", allowed, live == Live::Yes,
+        [=](LaneConfig& lane, const nlohmann::json& value) {
+            if (!value.is_number() || !range.holds(value.get<double>())) {
+                return problem(value, "a number", allowed);
+            }
+            field(lane) = value.get<double>();
+            return std::string();
+        },
+        [=](const LaneConfig& lane) { return field(lane) ? nlohmann::json(*field(lane)) : nlohmann::json(); }};
+}
+
+template <typename T, typename Field> Setting integer(std::string path, Range<T> range, Live live, Field field)
+{
+    const std::string allowed = range.text();
+    return {std::move(path), "an integer", allowed, live == Live::Yes,
+        [=](LaneConfig& lane, const nlohmann::json& value) {
+            const std::optional<T> number = integerOf<T>(value);
+            if (!number || !range.holds(*number)) {
+                return problem(value, "an integer", allowed);
+            }
+            field(lane) = *number;
+            return std::string();
+        },
+        [=](const LaneConfig& lane) { return nlohmann::json(field(lane)); }};
+}
+
+template <typename Field> Setting boolean(std::string path, Live live, Field field)
+{
+    return {std::move(path), "true or false", "", live == Live::Yes,
+        [=](LaneConfig& lane, const nlohmann::json& value) {
+            if (!value.is_boolean()) {
+                return problem(value, "true or false", "");
+            }
+            field(lane) = value.get<bool>();
+            return std::string();
+        },
+        [=](const LaneConfig& lane) { return nlohmann::json(field(lane)); }};
+}
+
+/// What is wrong with a value that must be one of `choices`; empty if nothing is.
+inline std::string choiceProblem(const nlohmann::json& value, const std::vector<std::string>& choices)
+{
+    if (!value.is_string()) {
+        return problem(value, "a text, one of", joined(choices));
+    }
+    const auto text = value.get<std::string>();
+    if (std::find(choices.begin(), choices.end(), text) != choices.end()) {
+        return {};
+    }
+    const std::string nearest = nearestName(text, choices);
+    return fmt::format("is {}, which does not exist; {}it must be one of {}", shortText(value),
+        nearest.empty() ? "" : "did you mean \"" + nearest + "\"? ", joined(choices));
+}
+
+template <typename Field> Setting choice(std::string path, std::vector<std::string> choices, Live live, Field field)
+{
+    return {std::move(path), "a text", "one of " + joined(choices), live == Live::Yes,
+        [=](LaneConfig& lane, const nlohmann::json& value) {
+            std::string wrong = choiceProblem(value, choices);
+            if (wrong.empty()) {
+                field(lane) = value.get<std::string>();
+            }
+            return wrong;
+        },
+        [=](const LaneConfig& lane) { return nlohmann::json(field(lane)); }};
+}
+
+/// A choice stored as an enum: `names` in the order of its values.
+template <typename Enum, typename Field>
+Setting enumeration(std::string path, std::vector<std::string> names, Live live, Field field)
+{
+    return {std::move(path), "a text", "one of " + joined(names), live == Live::Yes,
+        [=](LaneConfig& lane, const nlohmann::json& value) {
+            std::string wrong = choiceProblem(value, names);
+            if (wrong.empty()) {
+                const auto at = std::find(names.begin(), names.end(), value.get<std::string>());
+                field(lane) = static_cast<Enum>(at - names.begin());
+            }
+            return wrong;
+        },
+        [=](const LaneConfig& lane) { return nlohmann::json(names.at(static_cast<std::size_t>(field(lane)))); }};
+}
+
+/// Free text that `valid` accepts; `allowed` says in words what that is.
+template <typename Field, typename Valid>
+Setting text(std::string path, std::string allowed, Live live, Field field, Valid valid)
+{
+    return {std::move(path), "a text", allowed, live == Live::Yes,
+        [=](LaneConfig& lane, const nlohmann::json& value) {
+            if (!value.is_string() || !valid(value.get_ref<const std::string&>())) {
+                return problem(value, "a text", allowed);
+            }
+            field(lane) = value.get<std::string>();
+            return std::string();
+        },
+        [=](const LaneConfig& lane) { return nlohmann::json(field(lane)); }};
+}
+
+} // namespace mantissa::rows

@@ -1,0 +1,215 @@
+#include "engine/train/setting_table.h"
+
+#include "engine/train/setting_rows.h"
+
+#include <cfloat>
+#include <limits>
+#include <set>
+
+namespace mantissa {
+
+namespace {
+
+using rows::Live;
+
+/// An accessor of a field, for const lanes and others.
+#define FIELD(member)                                                                                                  \
+    [](auto& lane) -> auto&                                                                                            \
+    {                                                                                                                  \
+        return lane.member;                                                                                            \
+    }
+
+constexpr std::int64_t manySteps = 1'000'000'000;
+constexpr std::size_t longestText = 4096;
+
+bool isColor(const std::string& text)
+{
+    return text.empty()
+        || (text.size() == 7 && text[0] == '#'
+            && text.find_first_not_of("0123456789abcdefABCDEF", 1) == std::string::npos);
+}
+
+Setting hiddenWidths()
+{
+    constexpr std::size_t mostLayers = 64;
+    constexpr rows::Range<std::int64_t> widths {1, 16384};
+    const std::string type = "a list of integers";
+    const std::string allowed = fmt::format("each {}, at most {} of them", widths.text(), mostLayers);
+    return {"model.hidden", type, allowed, false,
+        [=](LaneConfig& lane, const nlohmann::json& value) {
+            if (!value.is_array() || value.size() > mostLayers) {
+                return rows::problem(value, type, allowed);
+            }
+            std::vector<std::int64_t> hidden;
+            for (const nlohmann::json& width : value) {
+                const auto number = rows::integerOf<std::int64_t>(width);
+                if (!number || !widths.holds(*number)) {
+                    return rows::problem(value, type, allowed);
+                }
+                hidden.push_back(*number);
+            }
+            lane.model.hidden = hidden;
+            return std::string();
+        },
+        [](const LaneConfig& lane) { return nlohmann::json(lane.model.hidden); }};
+}
+
+Setting precisionOverrides()
+{
+    constexpr std::size_t most = 1000;
+    const std::string type = "an object";
+    const std::string allowed = "from op kinds or node names to fp32, fp16 or bf16";
+    return {"precision.overrides", type, allowed, true,
+        [=](LaneConfig& lane, const nlohmann::json& value) {
+            if (!value.is_object() || value.size() > most) {
+                return rows::problem(value, type, allowed);
+            }
+            std::map<std::string, std::string> overrides;
+            for (const auto& [name, format] : value.items()) {
+                const std::string wrong = rows::choiceProblem(format, {"fp32", "fp16", "bf16"});
+                if (!wrong.empty() || name.empty()) {
+                    return fmt::format(
+                        "gives {} a format that {}", shortText(name), name.empty() ? "has no name" : wrong);
+                }
+                overrides[name] = format.get<std::string>();
+            }
+            lane.precision.overrides = overrides;
+            return std::string();
+        },
+        [](const LaneConfig& lane) { return nlohmann::json(lane.precision.overrides); }};
+}
+
+/// Rows of "scaler": written only where a lane has one.
+std::vector<Setting> scalerRows()
+{
+    std::vector<Setting> table {
+        rows::choice("scaler.family", scalerFamilies(), Live::Yes, FIELD(scaler->family)),
+        rows::number("scaler.init_scale", {0, FLT_MAX, false}, Live::Yes, FIELD(scaler->initScale)),
+        rows::number("scaler.growth_factor", {1, 1e6, false}, Live::Yes, FIELD(scaler->growthFactor)),
+        rows::number("scaler.backoff_factor", {0, 1, true, false}, Live::Yes, FIELD(scaler->backoffFactor)),
+        rows::integer<std::int64_t>("scaler.growth_interval", {0, manySteps}, Live::Yes, FIELD(scaler->growthInterval)),
+        rows::boolean("scaler.frozen", Live::Yes, FIELD(scaler->frozen)),
+    };
+    for (Setting& row : table) {
+        row.write
+            = [write = row.write](const LaneConfig& lane) { return lane.scaler ? write(lane) : nlohmann::json(); };
+    }
+    return table;
+}
+
+std::vector<Setting> makeTable()
+{
+    const auto anyText = [](const std::string& text) { return text.size() <= longestText; };
+    const std::string shorter = fmt::format("of at most {} bytes", longestText);
+    std::vector<Setting> table {
+        rows::text("color", "like \"#1f77b4\"", Live::Yes, FIELD(color), isColor),
+        rows::integer<std::uint64_t>("seed", {0, std::numeric_limits<std::uint64_t>::max()}, Live::No, FIELD(seed)),
+        rows::integer<std::int64_t>("steps", {1, manySteps}, Live::No, FIELD(steps)),
+
+        rows::choice("data.kind", {"digits", "spirals", "moons", "regression", "mnist", "fashion_mnist"}, Live::No,
+            FIELD(data.kind)),
+        rows::integer<std::int64_t>("data.batch", {1, 65536}, Live::No, FIELD(data.batch)),
+        rows::text("data.path", shorter, Live::No, FIELD(data.path), anyText),
+        rows::integer<std::int64_t>("data.samples", {10, 1'000'000}, Live::No, FIELD(data.samples)),
+        rows::integer<std::int64_t>("data.classes", {2, 100}, Live::No, FIELD(data.classes)),
+        rows::integer<std::int64_t>("data.features", {1, 4096}, Live::No, FIELD(data.features)),
+        rows::number("data.noise", {0, 100}, Live::No, FIELD(data.noise)),
+        rows::number("data.validation_share", {0, 0.9}, Live::No, FIELD(data.validationShare)),
+
+        rows::choice("model.kind", {"mlp"}, Live::No, FIELD(model.kind)),
+        hiddenWidths(),
+        rows::choice("model.activation", {"relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid"}, Live::No,
+            FIELD(model.activation)),
+        rows::number("model.dropout", {0, 1, true, false}, Live::No, FIELD(model.dropout)),
+        rows::number("model.init_gain", {0, 1e6, false}, Live::No, FIELD(model.initGain)),
+
+        rows::choice("loss", {"cross_entropy", "mse", "bce_with_logits"}, Live::No, FIELD(loss)),
+        rows::number("loss_weight", {0, 1e30, false}, Live::No, FIELD(lossWeight)),
+
+        rows::choice("optimizer.kind", {"sgd", "adam", "adamw"}, Live::No, FIELD(optimizer.kind)),
+        rows::number("optimizer.lr", {0, 1e6}, Live::Yes, FIELD(optimizer.lr)),
+        rows::number("optimizer.momentum", {0, 1}, Live::Yes, FIELD(optimizer.momentum)),
+        rows::boolean("optimizer.nesterov", Live::Yes, FIELD(optimizer.nesterov)),
+        rows::number("optimizer.beta1", {0, 1, true, false}, Live::Yes, FIELD(optimizer.beta1)),
+        rows::number("optimizer.beta2", {0, 1, true, false}, Live::Yes, FIELD(optimizer.beta2)),
+        rows::number("optimizer.epsilon", {0, 1}, Live::Yes, FIELD(optimizer.epsilon)),
+        rows::number("optimizer.weight_decay", {0, 1000}, Live::Yes, FIELD(optimizer.weightDecay)),
+
+        rows::choice("schedule.kind", scheduleKinds(), Live::Yes, FIELD(schedule.kind)),
+        rows::integer<std::int64_t>("schedule.warmup_steps", {0, manySteps}, Live::Yes, FIELD(schedule.warmupSteps)),
+        rows::integer<std::int64_t>("schedule.total_steps", {0, manySteps}, Live::Yes, FIELD(schedule.totalSteps)),
+        rows::number("schedule.minimum_factor", {0, 1}, Live::Yes, FIELD(schedule.minimumFactor)),
+        rows::integer<std::int64_t>("schedule.every", {1, manySteps}, Live::Yes, FIELD(schedule.every)),
+        rows::number("schedule.gamma", {0, 10, false}, Live::Yes, FIELD(schedule.gamma)),
+        rows::boolean("schedule.count_skipped", Live::Yes, FIELD(schedule.countSkipped)),
+
+        rows::choice("precision.policy", {"fp32", "fp16", "bf16"}, Live::Yes, FIELD(precision.policy)),
+        rows::choice("precision.weights", {"master"}, Live::Yes, FIELD(precision.weights)),
+        precisionOverrides(),
+
+        rows::enumeration<ClipOrder>(
+            "clip.order", {"off", "unscale-then-clip", "clip-then-unscale"}, Live::Yes, FIELD(clip.order)),
+        rows::optionalNumber("clip.max_norm", {0, 1e30, false}, Live::Yes, FIELD(clip.maxNorm)),
+        rows::optionalNumber("clip.max_value", {0, 1e30, false}, Live::Yes, FIELD(clip.maxValue)),
+
+        rows::integer<std::int64_t>("accumulation.steps", {1, 4096}, Live::Yes, FIELD(accumulation.steps)),
+        rows::boolean("accumulation.guard", Live::Yes, FIELD(accumulation.guard)),
+    };
+    for (Setting& row : scalerRows()) {
+        table.push_back(std::move(row));
+    }
+    return table;
+}
+
+#undef FIELD
+
+} // namespace
+
+const std::vector<Setting>& settingTable()
+{
+    static const std::vector<Setting> table = makeTable();
+    return table;
+}
+
+const Setting* findSetting(const std::string& path)
+{
+    for (const Setting& row : settingTable()) {
+        if (row.path == path) {
+            return &row;
+        }
+    }
+    return nullptr;
+}
+
+bool isSection(const std::string& path)
+{
+    const std::string prefix = path + ".";
+    return std::any_of(settingTable().begin(), settingTable().end(),
+        [&](const Setting& row) { return row.path.compare(0, prefix.size(), prefix) == 0; });
+}
+
+std::vector<std::string> keysOf(const std::string& section)
+{
+    const std::string prefix = section.empty() ? "" : section + ".";
+    std::vector<std::string> keys;
+    if (section.empty()) {
+        keys.emplace_back("name");
+    }
+    std::set<std::string> seen;
+    for (const Setting& row : settingTable()) {
+        if (row.path.compare(0, prefix.size(), prefix) == 0) {
+            std::string key = row.path.substr(prefix.size(), row.path.find('.', prefix.size()) - prefix.size());
+            if (seen.insert(key).second) {
+                keys.push_back(std::move(key));
+            }
+        }
+    }
+    return keys;
+}
+
+bool isStatePath(const std::string& path)
+{
+    return path == "scaler.scale" || path == "scaler.growth_tracker";
+}
+
+} // namespace mantissa
