@@ -10,14 +10,14 @@
 
 namespace mantissa::kernels {
 
-/// Counts as a kernel takes them: beyond a class boundary rather than between two.
+/// Counts as a kernel takes them: how many elements lie beyond each boundary between two classes of census.h.
 struct BoundaryCounts
 {
-    std::uint64_t sourceZero; ///< source is zero
-    std::uint64_t resultZero; ///< result is zero
-    std::uint64_t belowNormal; ///< result is zero or subnormal
-    std::uint64_t resultSpecial; ///< result is infinite or NaN
-    std::uint64_t sourceSpecial; ///< source is infinite or NaN
+    std::uint64_t sourceNonzero;
+    std::uint64_t resultNonzero;
+    std::uint64_t atLeastNormal; ///< the result
+    std::uint64_t resultSpecial; ///< infinite or NaN
+    std::uint64_t sourceSpecial;
     std::uint64_t nan;
 };
 
@@ -57,6 +57,9 @@ using RoundCounting = void (*)(const float* src, std::uint16_t* dst, std::size_t
 /// Counts without rounding: the result is the source.
 using Counting = void (*)(const float* src, std::size_t n, BoundaryCounts* counts);
 
+/// Adds the biased exponents of n sources to the 256 bins.
+using CountingExponents = void (*)(const float* src, std::size_t n, std::uint64_t* bins);
+
 struct Table
 {
     FloatToHalf floatToFloat16;
@@ -66,6 +69,7 @@ struct Table
     RoundCounting roundFloat16;
     RoundCounting roundBFloat16;
     Counting countFloat32;
+    CountingExponents countExponents;
 };
 
 extern const Table portable;
@@ -77,7 +81,8 @@ extern const Table avx512;
 /// The table of the level that cpuIsa() reports now.
 const Table& active();
 
-/// The largest n that the counting kernels take at once; callers walk longer spans in such pieces.
-inline constexpr std::size_t maxCountedAtOnce = std::size_t {1} << 16U;
+/// The largest n that a counting kernel takes: its counters are narrow, and source and result together stay in the
+/// nearest cache for a second look. Callers walk longer spans in such pieces.
+inline constexpr std::size_t maxCountedAtOnce = 4096;
 
 } // namespace mantissa::kernels

@@ -13,6 +13,9 @@ constexpr std::size_t lanes = 16;
 constexpr short magnitude16 = 0x7fff;
 constexpr short canonicalNan16 = 0x7fff;
 
+/// Packing works within each 128 bits; this permutation of 64-bit words puts the result in order.
+constexpr int packedOrder = 0xd8;
+
 /// 16 source values.
 struct Source
 {
@@ -37,11 +40,17 @@ __m256i magnitudeOf(__m256 values)
 
 struct Float16Format : Float16Bounds
 {
-    static __m256i round(Source source)
+    /// Right but for NaN.
+    static __m256i roundNumbers(Source source)
     {
         const __m128i low = _mm256_cvtps_ph(source.low, _MM_FROUND_TO_NEAREST_INT);
         const __m128i high = _mm256_cvtps_ph(source.high, _MM_FROUND_TO_NEAREST_INT);
-        const __m256i halves = _mm256_set_m128i(high, low);
+        return _mm256_set_m128i(high, low);
+    }
+
+    static __m256i round(Source source)
+    {
+        const __m256i halves = roundNumbers(source);
         const __m256i magnitude = _mm256_and_si256(halves, _mm256_set1_epi16(magnitude16));
         const __m256i isNan = _mm256_cmpgt_epi16(magnitude, _mm256_set1_epi16(infinity));
         return _mm256_blendv_epi8(halves, _mm256_set1_epi16(canonicalNan16), isNan);
@@ -65,14 +74,20 @@ struct BFloat16Format : BFloat16Bounds
         return _mm256_srli_epi32(_mm256_add_epi32(bits, rounding), 16);
     }
 
+    /// Right but for NaN.
+    static __m256i roundNumbers(Source source)
+    {
+        const __m256i halves = _mm256_packus_epi32(roundEight(source.low), roundEight(source.high));
+        return _mm256_permute4x64_epi64(halves, packedOrder);
+    }
+
     static __m256i round(Source source)
     {
-        const __m256i rounded = _mm256_packus_epi32(roundEight(source.low), roundEight(source.high));
         const __m256 lowIsNan = _mm256_cmp_ps(source.low, source.low, _CMP_UNORD_Q);
         const __m256 highIsNan = _mm256_cmp_ps(source.high, source.high, _CMP_UNORD_Q);
         const __m256i isNan = _mm256_packs_epi32(_mm256_castps_si256(lowIsNan), _mm256_castps_si256(highIsNan));
-        const __m256i halves = _mm256_blendv_epi8(rounded, _mm256_set1_epi16(canonicalNan16), isNan);
-        return _mm256_permute4x64_epi64(halves, 0xd8); // packing works within each 128 bits
+        return _mm256_blendv_epi8(
+            roundNumbers(source), _mm256_set1_epi16(canonicalNan16), _mm256_permute4x64_epi64(isNan, packedOrder));
     }
 
     static __m256 widen(__m128i halves)
@@ -141,115 +156,130 @@ std::uint64_t sumOf16(__m256i counts)
     return sumOf32(_mm256_madd_epi16(counts, _mm256_set1_epi16(1)));
 }
 
-/// Counts of the common classes, in 16 bits per lane, and the largest result seen. A true comparison is -1.
-template <typename Format> struct Counters
+__m256i above(__m256i magnitude, std::uint32_t bound)
 {
-    __m256i sourceZero = _mm256_setzero_si256();
-    __m256i resultZero = _mm256_setzero_si256();
-    __m256i belowNormal = _mm256_setzero_si256();
+    return _mm256_cmpgt_epi32(magnitude, _mm256_set1_epi32(static_cast<int>(bound)));
+}
+
+/// Counts by the source alone, whatever it holds. A true comparison is -1; zeros after a tail lie above no bound.
+template <typename Bounds> struct AllCounters
+{
+    __m256i sourceNonzero = _mm256_setzero_si256();
+    __m256i resultNonzero = _mm256_setzero_si256();
+    __m256i atLeastNormal = _mm256_setzero_si256();
+    __m256i resultSpecial = _mm256_setzero_si256();
+    __m256i sourceSpecial = _mm256_setzero_si256();
+    __m256i nan = _mm256_setzero_si256();
+
+    void add(__m256 values)
+    {
+        const __m256i magnitude = magnitudeOf(values);
+        sourceNonzero = _mm256_sub_epi32(sourceNonzero, above(magnitude, 0));
+        resultNonzero = _mm256_sub_epi32(resultNonzero, above(magnitude, Bounds::largestToZero));
+        atLeastNormal = _mm256_sub_epi32(atLeastNormal, above(magnitude, Bounds::largestToSubnormal));
+        resultSpecial = _mm256_sub_epi32(resultSpecial, above(magnitude, Bounds::largestToFinite));
+        sourceSpecial = _mm256_sub_epi32(sourceSpecial, above(magnitude, Float32Bounds::largestToFinite));
+        nan = _mm256_sub_epi32(nan, above(magnitude, Float32Bounds::infinity));
+    }
+};
+
+template <typename Bounds> void countAll(const float* src, std::size_t n, BoundaryCounts* counts)
+{
+    AllCounters<Bounds> counters;
+    std::size_t i = 0;
+    for (; i + lanes <= n; i += lanes) {
+        counters.add(load(src + i).low);
+        counters.add(load(src + i).high);
+    }
+    if (i < n) {
+        const Tail tail(src + i, n - i);
+        counters.add(load(tail.values).low);
+        counters.add(load(tail.values).high);
+    }
+    counts->sourceNonzero += sumOf32(counters.sourceNonzero);
+    counts->resultNonzero += sumOf32(counters.resultNonzero);
+    counts->atLeastNormal += sumOf32(counters.atLeastNormal);
+    counts->resultSpecial += sumOf32(counters.resultSpecial);
+    counts->sourceSpecial += sumOf32(counters.sourceSpecial);
+    counts->nan += sumOf32(counters.nan);
+}
+
+/// Counts by the rounded result, in 16 bits per lane; right as long as everything stays finite.
+template <typename Bounds> struct FiniteCounters
+{
+    __m256i sourceNonzero = _mm256_setzero_si256();
+    __m256i resultNonzero = _mm256_setzero_si256();
+    __m256i atLeastNormal = _mm256_setzero_si256();
     __m256i largest = _mm256_setzero_si256();
 
     void add(Source source, __m256i halves)
     {
         const __m256i zero = _mm256_setzero_si256();
-        // Packing saturates, which keeps non-zero magnitudes non-zero.
-        const __m256i packed = _mm256_packus_epi32(magnitudeOf(source.low), magnitudeOf(source.high));
-        const __m256i magnitude = _mm256_and_si256(halves, _mm256_set1_epi16(magnitude16));
-        sourceZero = _mm256_sub_epi16(sourceZero, _mm256_cmpeq_epi16(packed, zero));
-        resultZero = _mm256_sub_epi16(resultZero, _mm256_cmpeq_epi16(magnitude, zero));
-        belowNormal
-            = _mm256_sub_epi16(belowNormal, _mm256_cmpgt_epi16(_mm256_set1_epi16(Format::minNormal), magnitude));
-        largest = _mm256_max_epi16(largest, magnitude);
+        const __m256i low = magnitudeOf(source.low);
+        const __m256i high = magnitudeOf(source.high);
+        const __m256i packed = _mm256_packs_epi32(low, high); // saturates, so what is above zero stays so
+        const __m256i result = _mm256_and_si256(halves, _mm256_set1_epi16(magnitude16));
+        sourceNonzero = _mm256_sub_epi16(sourceNonzero, _mm256_cmpgt_epi16(packed, zero));
+        resultNonzero = _mm256_sub_epi16(resultNonzero, _mm256_cmpgt_epi16(result, zero));
+        atLeastNormal
+            = _mm256_sub_epi16(atLeastNormal, _mm256_cmpgt_epi16(result, _mm256_set1_epi16(Bounds::minNormal - 1)));
+        largest = _mm256_max_epi32(largest, _mm256_max_epi32(low, high));
     }
 
-    [[nodiscard]] bool sawSpecial() const
+    [[nodiscard]] bool stayedFinite() const
     {
-        const __m256i special = _mm256_cmpgt_epi16(largest, _mm256_set1_epi16(Format::infinity - 1));
-        return _mm256_testz_si256(special, special) == 0;
+        const __m256i special = above(largest, Bounds::largestToFinite);
+        return _mm256_testz_si256(special, special) != 0;
     }
 };
-
-template <typename Bounds> void countSpecialEight(__m256 values, __m256i& result, __m256i& source, __m256i& nan)
-{
-    const __m256i magnitude = magnitudeOf(values);
-    const auto above = [magnitude](std::uint32_t bound) {
-        return _mm256_cmpgt_epi32(magnitude, _mm256_set1_epi32(static_cast<int>(bound)));
-    };
-    result = _mm256_sub_epi32(result, above(Bounds::largestToFinite));
-    source = _mm256_sub_epi32(source, above(Float32Bounds::largestToFinite));
-    nan = _mm256_sub_epi32(nan, above(Float32Bounds::infinity));
-}
-
-/// The second look at a piece that holds infinities or NaN.
-template <typename Bounds> void countSpecial(const float* src, std::size_t n, BoundaryCounts* counts)
-{
-    __m256i result = _mm256_setzero_si256();
-    __m256i source = _mm256_setzero_si256();
-    __m256i nan = _mm256_setzero_si256();
-    std::size_t i = 0;
-    for (; i + lanes <= n; i += lanes) {
-        countSpecialEight<Bounds>(load(src + i).low, result, source, nan);
-        countSpecialEight<Bounds>(load(src + i).high, result, source, nan);
-    }
-    if (i < n) {
-        const Tail tail(src + i, n - i);
-        countSpecialEight<Bounds>(load(tail.values).low, result, source, nan);
-        countSpecialEight<Bounds>(load(tail.values).high, result, source, nan);
-    }
-    counts->resultSpecial += sumOf32(result);
-    counts->sourceSpecial += sumOf32(source);
-    counts->nan += sumOf32(nan);
-}
 
 template <typename Format>
 void roundCounting(const float* src, std::uint16_t* dst, std::size_t n, BoundaryCounts* counts)
 {
-    Counters<Format> counters;
+    FiniteCounters<Format> counters;
     std::size_t i = 0;
     for (; i + lanes <= n; i += lanes) {
         const Source source = load(src + i);
-        const __m256i halves = Format::round(source);
+        const __m256i halves = Format::roundNumbers(source);
         store(dst + i, halves);
         counters.add(source, halves);
     }
-    std::size_t padding = 0;
     if (i < n) {
         const Tail tail(src + i, n - i);
         const Source source = load(tail.values);
-        const __m256i halves = Format::round(source);
+        const __m256i halves = Format::roundNumbers(source);
         storeTail(dst + i, halves, n - i);
         counters.add(source, halves);
-        padding = lanes - (n - i);
     }
-    counts->sourceZero += sumOf16(counters.sourceZero) - padding;
-    counts->resultZero += sumOf16(counters.resultZero) - padding;
-    counts->belowNormal += sumOf16(counters.belowNormal) - padding;
-    if (counters.sawSpecial()) {
-        countSpecial<Format>(src, n, counts);
+    if (counters.stayedFinite()) {
+        counts->sourceNonzero += sumOf16(counters.sourceNonzero);
+        counts->resultNonzero += sumOf16(counters.resultNonzero);
+        counts->atLeastNormal += sumOf16(counters.atLeastNormal);
+    } else {
+        roundAll<Format>(src, dst, n);
+        countAll<Format>(src, n, counts);
     }
 }
 
-/// As Counters, for eight FP32 values that nothing rounds.
+/// As FiniteCounters, for FP32 values that nothing rounds.
 struct Float32Counters
 {
-    __m256i zero = _mm256_setzero_si256();
-    __m256i belowNormal = _mm256_setzero_si256();
+    __m256i nonzero = _mm256_setzero_si256();
+    __m256i atLeastNormal = _mm256_setzero_si256();
     __m256i largest = _mm256_setzero_si256();
 
     void add(__m256 values)
     {
         const __m256i magnitude = magnitudeOf(values);
-        zero = _mm256_sub_epi32(zero, _mm256_cmpeq_epi32(magnitude, _mm256_setzero_si256()));
-        belowNormal = _mm256_sub_epi32(
-            belowNormal, _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(Float32Bounds::minNormal)), magnitude));
+        nonzero = _mm256_sub_epi32(nonzero, above(magnitude, 0));
+        atLeastNormal = _mm256_sub_epi32(atLeastNormal, above(magnitude, Float32Bounds::largestToSubnormal));
         largest = _mm256_max_epi32(largest, magnitude);
     }
 
-    [[nodiscard]] bool sawSpecial() const
+    [[nodiscard]] bool stayedFinite() const
     {
-        const __m256i special
-            = _mm256_cmpgt_epi32(largest, _mm256_set1_epi32(static_cast<int>(Float32Bounds::largestToFinite)));
-        return _mm256_testz_si256(special, special) == 0;
+        const __m256i special = above(largest, Float32Bounds::largestToFinite);
+        return _mm256_testz_si256(special, special) != 0;
     }
 };
 
@@ -261,20 +291,80 @@ void countFloat32(const float* src, std::size_t n, BoundaryCounts* counts)
         counters.add(load(src + i).low);
         counters.add(load(src + i).high);
     }
-    std::size_t padding = 0;
     if (i < n) {
         const Tail tail(src + i, n - i);
         counters.add(load(tail.values).low);
         counters.add(load(tail.values).high);
-        padding = lanes - (n - i);
     }
-    const std::uint64_t zero = sumOf32(counters.zero) - padding;
-    counts->sourceZero += zero;
-    counts->resultZero += zero;
-    counts->belowNormal += sumOf32(counters.belowNormal) - padding;
-    if (counters.sawSpecial()) {
-        countSpecial<Float32Bounds>(src, n, counts);
+    if (counters.stayedFinite()) {
+        counts->sourceNonzero += sumOf32(counters.nonzero);
+        counts->resultNonzero += sumOf32(counters.nonzero);
+        counts->atLeastNormal += sumOf32(counters.atLeastNormal);
+    } else {
+        countAll<Float32Bounds>(src, n, counts);
     }
+}
+
+__m256i exponentsOf(__m256 values)
+{
+    return _mm256_srli_epi32(magnitudeOf(values), 23);
+}
+
+/// The exponents of 32 values as bytes, in no particular order.
+__m256i exponentBytes(const float* src)
+{
+    const Source first = load(src);
+    const Source second = load(src + lanes);
+    return _mm256_packus_epi16(_mm256_packs_epi32(exponentsOf(first.low), exponentsOf(first.high)),
+        _mm256_packs_epi32(exponentsOf(second.low), exponentsOf(second.high)));
+}
+
+std::uint64_t countByte(const std::uint8_t* bytes, std::size_t n, unsigned value)
+{
+    const __m256i wanted = _mm256_set1_epi8(static_cast<char>(value));
+    __m256i counts = _mm256_setzero_si256(); // a byte counts at most 4096 / 32
+    for (std::size_t i = 0; i < n; i += sizeof(__m256i)) {
+        const __m256i some = _mm256_load_si256(reinterpret_cast<const __m256i*>(bytes + i));
+        counts = _mm256_sub_epi8(counts, _mm256_cmpeq_epi8(some, wanted));
+    }
+    return sumOf32(_mm256_sad_epu8(counts, _mm256_setzero_si256()));
+}
+
+/// The values of a tensor lie in few powers of two, and comparing all exponents with each of these is several times
+/// faster than incrementing bins one by one.
+void countExponents(const float* src, std::size_t n, std::uint64_t* bins)
+{
+    constexpr unsigned mostBinsToCompare = 64;
+    constexpr std::size_t step = 2 * lanes;
+    alignas(32) std::uint8_t exponents[maxCountedAtOnce];
+    const __m256i one = _mm256_set1_epi8(1);
+    __m256i largest = _mm256_setzero_si256();
+    __m256i smallestLessOne = _mm256_set1_epi8(-1); // wrapped, so that zeros do not count as small
+    std::size_t i = 0;
+    for (; i + step <= n; i += step) {
+        const __m256i bytes = exponentBytes(src + i);
+        _mm256_store_si256(reinterpret_cast<__m256i*>(exponents + i), bytes);
+        largest = _mm256_max_epu8(largest, bytes);
+        smallestLessOne = _mm256_min_epu8(smallestLessOne, _mm256_sub_epi8(bytes, one));
+    }
+    alignas(32) std::uint8_t ends[2][step];
+    _mm256_store_si256(reinterpret_cast<__m256i*>(ends[0]), largest);
+    _mm256_store_si256(reinterpret_cast<__m256i*>(ends[1]), smallestLessOne);
+    unsigned last = 0;
+    unsigned first = 256;
+    for (std::size_t lane = 0; lane < step; ++lane) {
+        last = ends[0][lane] > last ? ends[0][lane] : last;
+        first = ends[1][lane] + 1U < first ? ends[1][lane] + 1U : first;
+    }
+    if (last >= first + mostBinsToCompare) {
+        portable.countExponents(src, n, bins);
+        return;
+    }
+    bins[0] += countByte(exponents, i, 0);
+    for (unsigned bin = first; bin <= last; ++bin) {
+        bins[bin] += countByte(exponents, i, bin);
+    }
+    portable.countExponents(src + i, n - i, bins);
 }
 
 } // namespace
@@ -287,6 +377,7 @@ const Table avx2 {
     .roundFloat16 = roundCounting<Float16Format>,
     .roundBFloat16 = roundCounting<BFloat16Format>,
     .countFloat32 = countFloat32,
+    .countExponents = countExponents,
 };
 
 } // namespace mantissa::kernels

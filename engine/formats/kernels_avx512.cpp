@@ -23,17 +23,12 @@ __m512i magnitudeOf(__m512 values)
     return _mm512_and_si512(_mm512_castps_si512(values), _mm512_set1_epi32(0x7fffffff));
 }
 
-__m256i withCanonicalNan(__m256i halves, __m512 source)
-{
-    const __mmask16 isNan = _mm512_cmp_ps_mask(source, source, _CMP_UNORD_Q);
-    return _mm256_mask_mov_epi16(halves, isNan, _mm256_set1_epi16(canonicalNan16));
-}
-
 struct Float16Format : Float16Bounds
 {
-    static __m256i round(__m512 source)
+    /// Right but for NaN.
+    static __m256i roundNumbers(__m512 source)
     {
-        return withCanonicalNan(_mm512_cvtps_ph(source, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC), source);
+        return _mm512_cvtps_ph(source, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
     }
 
     static __m512 widen(__m256i halves)
@@ -47,13 +42,14 @@ struct Float16Format : Float16Bounds
 /// In integers: the CPU's own conversion to BF16 flushes FP32 subnormals to zero.
 struct BFloat16Format : BFloat16Bounds
 {
-    static __m256i round(__m512 source)
+    /// Right but for NaN.
+    static __m256i roundNumbers(__m512 source)
     {
         const __m512i bits = _mm512_castps_si512(source);
         const __m512i lastKept = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
         const __m512i rounding = _mm512_add_epi32(lastKept, _mm512_set1_epi32(0x7fff));
         const __m512i rounded = _mm512_srli_epi32(_mm512_add_epi32(bits, rounding), 16);
-        return withCanonicalNan(_mm512_cvtepi32_epi16(rounded), source);
+        return _mm512_cvtepi32_epi16(rounded);
     }
 
     static __m512 widen(__m256i halves)
@@ -62,11 +58,17 @@ struct BFloat16Format : BFloat16Bounds
     }
 };
 
+template <typename Format> __m256i roundAny(__m512 source)
+{
+    const __mmask16 isNan = _mm512_cmp_ps_mask(source, source, _CMP_UNORD_Q);
+    return _mm256_mask_mov_epi16(Format::roundNumbers(source), isNan, _mm256_set1_epi16(canonicalNan16));
+}
+
 template <typename Format> void roundAll(const float* src, std::uint16_t* dst, std::size_t n)
 {
     for (std::size_t i = 0; i < n; i += lanes) {
         const __mmask16 mask = maskOf(n - i);
-        _mm256_mask_storeu_epi16(dst + i, mask, Format::round(_mm512_maskz_loadu_ps(mask, src + i)));
+        _mm256_mask_storeu_epi16(dst + i, mask, roundAny<Format>(_mm512_maskz_loadu_ps(mask, src + i)));
     }
 }
 
@@ -98,96 +100,103 @@ __m256i increased(__m256i counts, __mmask16 where)
     return _mm256_mask_add_epi16(counts, where, counts, _mm256_set1_epi16(1));
 }
 
-/// Counts of the common classes, per lane, and the largest result seen.
-template <typename Format> struct Counters
+__mmask16 above(__m512i magnitude, std::uint32_t bound)
 {
-    __m512i sourceZero = _mm512_setzero_si512();
-    __m256i resultZero = _mm256_setzero_si256();
-    __m256i belowNormal = _mm256_setzero_si256();
-    __m256i largest = _mm256_setzero_si256();
+    return _mm512_cmpgt_epi32_mask(magnitude, _mm512_set1_epi32(static_cast<int>(bound)));
+}
 
-    void add(__m512 source, __m256i halves)
-    {
-        const __m512i sourceBits = _mm512_castps_si512(source);
-        const __m256i magnitude = _mm256_and_si256(halves, _mm256_set1_epi16(magnitude16));
-        sourceZero = increased(sourceZero, _mm512_testn_epi32_mask(sourceBits, _mm512_set1_epi32(0x7fffffff)));
-        resultZero = increased(resultZero, _mm256_testn_epi16_mask(magnitude, magnitude));
-        belowNormal = increased(belowNormal, _mm256_cmpgt_epi16_mask(_mm256_set1_epi16(Format::minNormal), magnitude));
-        largest = _mm256_max_epi16(largest, magnitude);
-    }
-
-    [[nodiscard]] bool sawSpecial() const
-    {
-        return _mm256_cmpgt_epi16_mask(largest, _mm256_set1_epi16(Format::infinity - 1)) != 0;
-    }
-};
-
-/// The second look at a piece that holds infinities or NaN.
-template <typename Bounds> void countSpecial(const float* src, std::size_t n, BoundaryCounts* counts)
+/// Counts by the source alone, whatever it holds; zeros after a tail lie above no bound.
+template <typename Bounds> void countAll(const float* src, std::size_t n, BoundaryCounts* counts)
 {
-    __m512i result = _mm512_setzero_si512();
-    __m512i source = _mm512_setzero_si512();
+    __m512i sourceNonzero = _mm512_setzero_si512();
+    __m512i resultNonzero = _mm512_setzero_si512();
+    __m512i atLeastNormal = _mm512_setzero_si512();
+    __m512i resultSpecial = _mm512_setzero_si512();
+    __m512i sourceSpecial = _mm512_setzero_si512();
     __m512i nan = _mm512_setzero_si512();
     for (std::size_t i = 0; i < n; i += lanes) {
         const __m512i magnitude = magnitudeOf(_mm512_maskz_loadu_ps(maskOf(n - i), src + i));
-        const auto above = [magnitude](std::uint32_t bound) {
-            return _mm512_cmpgt_epi32_mask(magnitude, _mm512_set1_epi32(static_cast<int>(bound)));
-        };
-        result = increased(result, above(Bounds::largestToFinite));
-        source = increased(source, above(Float32Bounds::largestToFinite));
-        nan = increased(nan, above(Float32Bounds::infinity));
+        sourceNonzero = increased(sourceNonzero, above(magnitude, 0));
+        resultNonzero = increased(resultNonzero, above(magnitude, Bounds::largestToZero));
+        atLeastNormal = increased(atLeastNormal, above(magnitude, Bounds::largestToSubnormal));
+        resultSpecial = increased(resultSpecial, above(magnitude, Bounds::largestToFinite));
+        sourceSpecial = increased(sourceSpecial, above(magnitude, Float32Bounds::largestToFinite));
+        nan = increased(nan, above(magnitude, Float32Bounds::infinity));
     }
-    counts->resultSpecial += sumOf32(result);
-    counts->sourceSpecial += sumOf32(source);
+    counts->sourceNonzero += sumOf32(sourceNonzero);
+    counts->resultNonzero += sumOf32(resultNonzero);
+    counts->atLeastNormal += sumOf32(atLeastNormal);
+    counts->resultSpecial += sumOf32(resultSpecial);
+    counts->sourceSpecial += sumOf32(sourceSpecial);
     counts->nan += sumOf32(nan);
 }
 
-/// Elements that the last masked load adds as zeros.
-std::size_t paddingOf(std::size_t n)
+/// Counts by the rounded result; right as long as everything stays finite.
+template <typename Bounds> struct FiniteCounters
 {
-    return (lanes - n % lanes) % lanes;
-}
+    __m512i sourceNonzero = _mm512_setzero_si512();
+    __m256i resultNonzero = _mm256_setzero_si256();
+    __m256i atLeastNormal = _mm256_setzero_si256();
+    __m512i largest = _mm512_setzero_si512();
+
+    void add(__m512 source, __m256i halves)
+    {
+        const __m512i magnitude = magnitudeOf(source);
+        const __m256i result = _mm256_and_si256(halves, _mm256_set1_epi16(magnitude16));
+        sourceNonzero = increased(sourceNonzero, above(magnitude, 0));
+        resultNonzero = increased(resultNonzero, _mm256_cmpgt_epi16_mask(result, _mm256_setzero_si256()));
+        atLeastNormal
+            = increased(atLeastNormal, _mm256_cmpgt_epi16_mask(result, _mm256_set1_epi16(Bounds::minNormal - 1)));
+        largest = _mm512_max_epi32(largest, magnitude);
+    }
+
+    [[nodiscard]] bool stayedFinite() const { return above(largest, Bounds::largestToFinite) == 0; }
+};
 
 template <typename Format>
 void roundCounting(const float* src, std::uint16_t* dst, std::size_t n, BoundaryCounts* counts)
 {
-    Counters<Format> counters;
+    FiniteCounters<Format> counters;
     for (std::size_t i = 0; i < n; i += lanes) {
         const __mmask16 mask = maskOf(n - i);
         const __m512 source = _mm512_maskz_loadu_ps(mask, src + i);
-        const __m256i halves = Format::round(source);
+        const __m256i halves = Format::roundNumbers(source);
         _mm256_mask_storeu_epi16(dst + i, mask, halves);
         counters.add(source, halves);
     }
-    const std::size_t padding = paddingOf(n);
-    counts->sourceZero += sumOf32(counters.sourceZero) - padding;
-    counts->resultZero += sumOf16(counters.resultZero) - padding;
-    counts->belowNormal += sumOf16(counters.belowNormal) - padding;
-    if (counters.sawSpecial()) {
-        countSpecial<Format>(src, n, counts);
+    if (counters.stayedFinite()) {
+        counts->sourceNonzero += sumOf32(counters.sourceNonzero);
+        counts->resultNonzero += sumOf16(counters.resultNonzero);
+        counts->atLeastNormal += sumOf16(counters.atLeastNormal);
+    } else {
+        roundAll<Format>(src, dst, n);
+        countAll<Format>(src, n, counts);
     }
 }
 
 void countFloat32(const float* src, std::size_t n, BoundaryCounts* counts)
 {
-    __m512i zeros = _mm512_setzero_si512();
-    __m512i belowNormal = _mm512_setzero_si512();
+    __m512i nonzero = _mm512_setzero_si512();
+    __m512i atLeastNormal = _mm512_setzero_si512();
     __m512i largest = _mm512_setzero_si512();
     for (std::size_t i = 0; i < n; i += lanes) {
         const __m512i magnitude = magnitudeOf(_mm512_maskz_loadu_ps(maskOf(n - i), src + i));
-        const __m512i minNormal = _mm512_set1_epi32(static_cast<int>(Float32Bounds::minNormal));
-        zeros = increased(zeros, _mm512_testn_epi32_mask(magnitude, magnitude));
-        belowNormal = increased(belowNormal, _mm512_cmpgt_epi32_mask(minNormal, magnitude));
+        nonzero = increased(nonzero, above(magnitude, 0));
+        atLeastNormal = increased(atLeastNormal, above(magnitude, Float32Bounds::largestToSubnormal));
         largest = _mm512_max_epi32(largest, magnitude);
     }
-    const std::uint64_t zero = sumOf32(zeros) - paddingOf(n);
-    counts->sourceZero += zero;
-    counts->resultZero += zero;
-    counts->belowNormal += sumOf32(belowNormal) - paddingOf(n);
-    const __m512i largestFinite = _mm512_set1_epi32(static_cast<int>(Float32Bounds::largestToFinite));
-    if (_mm512_cmpgt_epi32_mask(largest, largestFinite) != 0) {
-        countSpecial<Float32Bounds>(src, n, counts);
+    if (above(largest, Float32Bounds::largestToFinite) == 0) {
+        counts->sourceNonzero += sumOf32(nonzero);
+        counts->resultNonzero += sumOf32(nonzero);
+        counts->atLeastNormal += sumOf32(atLeastNormal);
+    } else {
+        countAll<Float32Bounds>(src, n, counts);
     }
+}
+
+void countExponents(const float* src, std::size_t n, std::uint64_t* bins)
+{
+    avx2.countExponents(src, n, bins);
 }
 
 } // namespace
@@ -200,6 +209,7 @@ const Table avx512 {
     .roundFloat16 = roundCounting<Float16Format>,
     .roundBFloat16 = roundCounting<BFloat16Format>,
     .countFloat32 = countFloat32,
+    .countExponents = countExponents,
 };
 
 } // namespace mantissa::kernels
