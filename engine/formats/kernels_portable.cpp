@@ -27,6 +27,12 @@ constexpr bool above(std::uint32_t magnitude, std::uint32_t bound)
     return static_cast<std::int32_t>(magnitude) > static_cast<std::int32_t>(bound);
 }
 
+/// The borrow of a subtraction; a comparison would become a branch.
+constexpr std::uint32_t oneIfAbove(std::uint32_t magnitude, std::uint32_t bound)
+{
+    return (bound - magnitude) >> 31U;
+}
+
 struct Float16Format : Float16Bounds
 {
     static constexpr std::uint32_t belowMinNormal = 0x387fffffU;
@@ -89,36 +95,36 @@ template <typename Format> void widenAll(const std::uint16_t* src, float* dst, s
 
 template <typename Bounds> void countSpecial(const float* src, std::size_t n, BoundaryCounts* counts)
 {
-    std::int32_t result = 0;
-    std::int32_t source = 0;
-    std::int32_t nan = 0;
+    std::uint32_t result = 0;
+    std::uint32_t source = 0;
+    std::uint32_t nan = 0;
     for (std::size_t i = 0; i < n; ++i) {
         const std::uint32_t magnitude = std::bit_cast<std::uint32_t>(src[i]) & magnitudeMask;
-        result += above(magnitude, Bounds::largestToFinite) ? 1 : 0;
-        source += above(magnitude, Float32Bounds::largestToFinite) ? 1 : 0;
-        nan += above(magnitude, infinity32) ? 1 : 0;
+        result += oneIfAbove(magnitude, Bounds::largestToFinite);
+        source += oneIfAbove(magnitude, Float32Bounds::largestToFinite);
+        nan += oneIfAbove(magnitude, infinity32);
     }
-    counts->resultSpecial += static_cast<std::size_t>(result);
-    counts->sourceSpecial += static_cast<std::size_t>(source);
-    counts->nan += static_cast<std::size_t>(nan);
+    counts->resultSpecial += result;
+    counts->sourceSpecial += source;
+    counts->nan += nan;
 }
 
 template <typename Bounds> [[gnu::noinline]] void countAll(const float* src, std::size_t n, BoundaryCounts* counts)
 {
-    std::int32_t sourceNonzero = 0;
-    std::int32_t resultNonzero = 0;
-    std::int32_t atLeastNormal = 0;
-    std::int32_t special = 0;
+    std::uint32_t sourceNonzero = 0;
+    std::uint32_t resultNonzero = 0;
+    std::uint32_t atLeastNormal = 0;
+    std::uint32_t special = 0;
     for (std::size_t i = 0; i < n; ++i) {
         const std::uint32_t magnitude = std::bit_cast<std::uint32_t>(src[i]) & magnitudeMask;
-        sourceNonzero += above(magnitude, 0) ? 1 : 0;
-        resultNonzero += above(magnitude, Bounds::largestToZero) ? 1 : 0;
-        atLeastNormal += above(magnitude, Bounds::largestToSubnormal) ? 1 : 0;
-        special += above(magnitude, Bounds::largestToFinite) ? 1 : 0;
+        sourceNonzero += oneIfAbove(magnitude, 0);
+        resultNonzero += oneIfAbove(magnitude, Bounds::largestToZero);
+        atLeastNormal += oneIfAbove(magnitude, Bounds::largestToSubnormal);
+        special += oneIfAbove(magnitude, Bounds::largestToFinite);
     }
-    counts->sourceNonzero += static_cast<std::size_t>(sourceNonzero);
-    counts->resultNonzero += static_cast<std::size_t>(resultNonzero);
-    counts->atLeastNormal += static_cast<std::size_t>(atLeastNormal);
+    counts->sourceNonzero += sourceNonzero;
+    counts->resultNonzero += resultNonzero;
+    counts->atLeastNormal += atLeastNormal;
     if (special != 0) {
         countSpecial<Bounds>(src, n, counts);
     }
