@@ -10,6 +10,7 @@ namespace mantissa::kernels {
 namespace {
 
 constexpr std::size_t lanes = 16;
+constexpr unsigned binsAtOnce = 4;
 constexpr short magnitude16 = 0x7fff;
 constexpr short canonicalNan16 = 0x7fff;
 
@@ -319,22 +320,31 @@ __m256i exponentBytes(const float* src)
         _mm256_packs_epi32(exponentsOf(second.low), exponentsOf(second.high)));
 }
 
-std::uint64_t countByte(const std::uint8_t* bytes, std::size_t n, unsigned value)
+/// Adds how often each of `wanted` consecutive values (up to four at once) occurs among n bytes.
+void countBytes(const std::uint8_t* bytes, std::size_t n, unsigned first, unsigned wanted, std::uint64_t* bins)
 {
-    const __m256i wanted = _mm256_set1_epi8(static_cast<char>(value));
-    __m256i counts = _mm256_setzero_si256(); // a byte counts at most 4096 / 32
+    __m256i values[binsAtOnce];
+    __m256i counts[binsAtOnce]; // a byte of these counts at most 4096 / 32
+    for (unsigned k = 0; k < binsAtOnce; ++k) {
+        values[k] = _mm256_set1_epi8(static_cast<char>(first + k));
+        counts[k] = _mm256_setzero_si256();
+    }
     for (std::size_t i = 0; i < n; i += sizeof(__m256i)) {
         const __m256i some = _mm256_load_si256(reinterpret_cast<const __m256i*>(bytes + i));
-        counts = _mm256_sub_epi8(counts, _mm256_cmpeq_epi8(some, wanted));
+        for (unsigned k = 0; k < binsAtOnce; ++k) {
+            counts[k] = _mm256_sub_epi8(counts[k], _mm256_cmpeq_epi8(some, values[k]));
+        }
     }
-    return sumOf32(_mm256_sad_epu8(counts, _mm256_setzero_si256()));
+    for (unsigned k = 0; k < binsAtOnce && k < wanted; ++k) {
+        bins[first + k] += sumOf32(_mm256_sad_epu8(counts[k], _mm256_setzero_si256()));
+    }
 }
 
 /// The values of a tensor lie in few powers of two, and comparing all exponents with each of these is several times
 /// faster than incrementing bins one by one.
 void countExponents(const float* src, std::size_t n, std::uint64_t* bins)
 {
-    constexpr unsigned mostBinsToCompare = 64;
+    constexpr unsigned mostBinsToCompare = 96;
     constexpr std::size_t step = 2 * lanes;
     alignas(32) std::uint8_t exponents[maxCountedAtOnce];
     const __m256i one = _mm256_set1_epi8(1);
@@ -360,9 +370,9 @@ void countExponents(const float* src, std::size_t n, std::uint64_t* bins)
         portable.countExponents(src, n, bins);
         return;
     }
-    bins[0] += countByte(exponents, i, 0);
-    for (unsigned bin = first; bin <= last; ++bin) {
-        bins[bin] += countByte(exponents, i, bin);
+    countBytes(exponents, i, 0, 1, bins);
+    for (unsigned bin = first; bin <= last; bin += binsAtOnce) {
+        countBytes(exponents, i, bin, last - bin + 1, bins);
     }
     portable.countExponents(src + i, n - i, bins);
 }
