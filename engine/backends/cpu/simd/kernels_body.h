@@ -1,6 +1,8 @@
 /// The functions of SimdKernels on the vectors of vector_body.h; included once per instruction set, inside that set's
 /// namespace (see there for what must not appear here).
 
+#include "engine/backends/cpu/simd/vector_body.h"
+
 template <typename F> MANTISSA_INLINE void mapWide(float* y, const float* x, std::size_t n, F f)
 {
     for (std::size_t i = 0; i < n; i += wideLanes) {

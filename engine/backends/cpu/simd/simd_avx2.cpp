@@ -11,9 +11,7 @@ namespace mantissa {
 
 namespace {
 
-#include "engine/backends/cpu/simd/kernels_body.h"
 #include "engine/backends/cpu/simd/table_body.h"
-#include "engine/backends/cpu/simd/vector_body.h"
 
 } // namespace
 

@@ -1,5 +1,7 @@
 /// The table of the functions in kernels_body.h; included once per instruction set.
 
+#include "engine/backends/cpu/simd/kernels_body.h"
+
 constexpr SimdKernels table(const char* name)
 {
     return {
