@@ -240,7 +240,7 @@ void TestCensus::refusesUnequalLengths()
     const std::vector<float> three(3);
     std::vector<BFloat16> two(2);
     Census counts;
-    QVERIFY_EXCEPTION_THROWN(roundWithCensus(three, two, counts), Error);
+    QVERIFY_THROWS_EXCEPTION(Error, roundWithCensus(three, two, counts));
     QCOMPARE(counts.total(), std::uint64_t {0});
 }
 

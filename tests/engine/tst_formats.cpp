@@ -305,7 +305,7 @@ void TestFormats::statesFloat32Limits()
     QVERIFY(std::isfinite(static_cast<float>(std::nextafter(limits.overflowsFrom, 0.0))));
     QCOMPARE(static_cast<float>(limits.flushesUpTo), 0.0F);
     QVERIFY(static_cast<float>(std::nextafter(limits.flushesUpTo, 1.0)) > 0.0F);
-    QVERIFY_EXCEPTION_THROWN(limitsOf(DType::Int32), Error);
+    QVERIFY_THROWS_EXCEPTION(Error, limitsOf(DType::Int32));
 }
 
 void TestFormats::namesDtypes()
@@ -343,7 +343,7 @@ void TestFormats::refusesUnequalLengths()
 {
     const std::vector<float> three(3);
     std::vector<Float16> two(2);
-    QVERIFY_EXCEPTION_THROWN(convert(three, two), Error);
+    QVERIFY_THROWS_EXCEPTION(Error, convert(three, two));
 }
 
 QTEST_APPLESS_MAIN(TestFormats)
