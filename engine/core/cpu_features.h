@@ -26,7 +26,7 @@ CpuIsa detectedCpuIsa();
 /// or a ScopedCpuIsa asks for. Throws Error (InvalidArgument) when MANTISSA_CPU_ISA is unknown or above the machine.
 CpuIsa cpuIsa();
 
-/// Lowers the level in use, for all threads, while it lives; for tests and benchmarks of older CPUs' paths.
+/// Sets the level in use, for all threads, while it lives; for tests and benchmarks of older CPUs' paths.
 /// Throws Error (InvalidArgument) for a level above the machine.
 class ScopedCpuIsa
 {
