@@ -24,8 +24,8 @@ struct RunInfo
     std::string color;
     RunStatus status = RunStatus::Running; ///< Interrupted: its program ended without finishing it
     std::string message;
-    std::string policy;     ///< "fp16"
-    std::string scaler;     ///< family, or "none"
+    std::string policy; ///< "fp16"
+    std::string scaler; ///< family, or "none"
     std::string device;
     std::string instructionSet;
     int threads = 1;
@@ -61,7 +61,8 @@ struct RunColumns
 enum class StoreAccess { ReadOnly, ReadWrite };
 
 /// One connection. Use from one thread at a time; any number of connections and processes may share a file.
-/// Errors: Error (Io) that says what, which file, and what to do (locked, read-only, disk full, newer version, damaged).
+/// Errors: Error (Io) that says what, which file, and what to do (locked, read-only, disk full, newer version,
+/// damaged).
 class RunStore
 {
 public:
@@ -85,9 +86,9 @@ public:
 
     void setTags(RunId id, const std::vector<std::string>& tags);
     void setNote(RunId id, const std::string& note);
-    void markDeleted(std::span<const RunId> ids);  ///< hides them; restore() brings them back
+    void markDeleted(std::span<const RunId> ids); ///< hides them; restore() brings them back
     void restore(std::span<const RunId> ids);
-    void purgeDeleted();                           ///< frees what was marked
+    void purgeDeleted(); ///< frees what was marked
 
 private:
     struct Impl;
@@ -95,7 +96,8 @@ private:
 };
 
 /// Writes a session's runs on its own thread: a transaction every 250 ms, so a killed program loses at most that.
-/// Never blocks the session; a write that fails (full disk, locked file) is kept and retried, and reported by problem().
+/// Never blocks the session; a write that fails (full disk, locked file) is kept and retried, and reported by
+/// problem().
 class RunWriter : public RunObserver
 {
 public:

@@ -1,0 +1,31 @@
+/// Stored runs as CSV and JSON, with every digit: what is written comes back as the same numbers.
+#pragma once
+
+#include "engine/store/run_store.h"
+
+#include <nlohmann/json.hpp>
+
+#include <iosfwd>
+#include <span>
+#include <string>
+
+namespace mantissa {
+
+/// A number as JSON; infinities and NaN, which JSON lacks, become the strings "inf", "-inf" and "nan".
+nlohmann::ordered_json exactNumber(double value);
+
+/// A row of the runs table with the keys that `mantissa-cli run --json` prints, and more.
+nlohmann::ordered_json runAsJson(const RunInfo& run);
+
+/// A step with the keys of `--metrics`, and more.
+nlohmann::ordered_json stepAsJson(const StepRecord& record, const std::string& lane);
+
+/// One header, then one row per step of every run: run, lane, step, then the numbers. pandas.read_csv() reads nan, inf
+/// and -inf as they are written. Throws Error (Io) if the database cannot be read or the stream fails.
+void exportCsv(std::ostream& out, const RunStore& store, std::span<const RunId> runs);
+
+/// {"runs": [{..., "experiment_document", "replay", "events": [...], "records": [...]}]}, one record a line.
+/// Errors as exportCsv().
+void exportJson(std::ostream& out, const RunStore& store, std::span<const RunId> runs);
+
+} // namespace mantissa
