@@ -3,6 +3,7 @@
 /// neither allocates, creates primitives, nor waits for the device.
 #pragma once
 
+#include "engine/backends/device_info.h"
 #include "engine/formats/census.h"
 #include "engine/graph/graph.h"
 #include "engine/tensor/tensor_type.h"
@@ -15,27 +16,6 @@
 #include <vector>
 
 namespace mantissa {
-
-/// An answer with its reason: ok, or why not, in words for the user.
-struct Support
-{
-    bool ok = true;
-    std::string reason;
-};
-
-/// How a device computes a 16-bit format.
-enum class FormatSupport { Native, Emulated };
-
-struct DeviceInfo
-{
-    std::string name;    ///< "CPU (AVX2, F16C)"
-    std::string backend; ///< "cpu", "cuda", "reference"
-    Support available;
-    FormatSupport fp16 = FormatSupport::Emulated;
-    FormatSupport bf16 = FormatSupport::Emulated;
-    std::string instructionSet; ///< part of a run's record: results depend on it
-    std::string note;           ///< deviations from the numerics contract, in words
-};
 
 /// Device memory, freed with the object. 64-byte aligned.
 class Buffer

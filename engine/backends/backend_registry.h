@@ -5,9 +5,6 @@
 
 namespace mantissa {
 
-/// Every device, the unavailable ones with the reason in `available`. "cpu" is always there.
-std::vector<DeviceInfo> listDevices();
-
 /// "auto" (the best available), "cpu", "cuda" or "reference". The object lives as long as the process and may be shared
 /// by threads. Throws Error (BackendUnavailable) with the reason and the names that would work.
 Backend& backendByName(const std::string& name);

@@ -3,7 +3,7 @@
 /// unless its name says wait. Commands take effect at the next step boundary, in order, each recorded as an Event.
 #pragma once
 
-#include "engine/backends/backend.h"
+#include "engine/backends/device_info.h"
 #include "engine/train/run_observer.h"
 
 #include <memory>
