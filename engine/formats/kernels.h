@@ -37,7 +37,6 @@ struct BFloat16Bounds
     static constexpr std::uint32_t largestToSubnormal = 0x007f7fffU; ///< just below 2^-126 - 2^-134
     static constexpr std::uint32_t largestToFinite = 0x7f7f7fffU; ///< just below the tie that goes to infinity
     static constexpr std::uint16_t minNormal = 0x0080U;
-    static constexpr std::uint16_t infinity = 0x7f80U;
 };
 
 struct Float32Bounds
@@ -45,7 +44,6 @@ struct Float32Bounds
     static constexpr std::uint32_t largestToZero = 0;
     static constexpr std::uint32_t largestToSubnormal = 0x007fffffU;
     static constexpr std::uint32_t largestToFinite = 0x7f7fffffU;
-    static constexpr std::uint32_t minNormal = 0x00800000U;
     static constexpr std::uint32_t infinity = 0x7f800000U;
 };
 

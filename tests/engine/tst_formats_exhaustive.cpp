@@ -16,8 +16,7 @@
 #include <vector>
 
 #ifdef MANTISSA_NVIDIA_HEADERS
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
+#include "tests/engine/nvidia_formats.h"
 #endif
 
 using namespace mantissa;
@@ -42,16 +41,6 @@ const ReferenceFormat& referenceOf(BFloat16 /*format*/)
 
 #ifdef MANTISSA_NVIDIA_HEADERS
 constexpr bool hasNvidia = true;
-
-std::uint16_t nvidiaRound(float value, Float16 /*format*/)
-{
-    return static_cast<__half_raw>(__float2half_rn(value)).x;
-}
-
-std::uint16_t nvidiaRound(float value, BFloat16 /*format*/)
-{
-    return static_cast<__nv_bfloat16_raw>(__float2bfloat16_rn(value)).x;
-}
 #else
 constexpr bool hasNvidia = false;
 #endif
@@ -88,7 +77,7 @@ private:
         compare(values, "scalar");
 #ifdef MANTISSA_NVIDIA_HEADERS
         for (std::size_t i = 0; i < values.size(); ++i) {
-            m_actual[i] = Half::fromBits(nvidiaRound(values[i], Half {}));
+            m_actual[i] = Half::fromBits(mantissa::test::nvidiaRound(values[i], Half {}));
         }
         compare(values, "NVIDIA");
 #endif

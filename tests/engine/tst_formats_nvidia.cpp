@@ -1,28 +1,17 @@
 /// Our conversions against the host functions of NVIDIA's cuda_fp16.h and cuda_bf16.h, NaN included.
 /// Built only where the CUDA toolkit's headers are installed.
 #include "engine/formats/convert.h"
+#include "tests/engine/nvidia_formats.h"
 
 #include <QtTest>
-
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
 
 #include <bit>
 #include <vector>
 
 using namespace mantissa;
+using mantissa::test::nvidiaRound;
 
 namespace {
-
-std::uint16_t nvidiaRound(float value, Float16 /*format*/)
-{
-    return static_cast<__half_raw>(__float2half_rn(value)).x;
-}
-
-std::uint16_t nvidiaRound(float value, BFloat16 /*format*/)
-{
-    return static_cast<__nv_bfloat16_raw>(__float2bfloat16_rn(value)).x;
-}
 
 std::uint16_t nvidiaRoundDouble(double value, Float16 /*format*/)
 {
