@@ -72,7 +72,7 @@ std::vector<OpCase> scaleCases(const CaseSpec& spec, RandomValues& random)
 std::vector<OpCase> dropoutCases(const CaseSpec& spec, RandomValues& random)
 {
     std::vector<OpCase> cases;
-    for (const float probability : {0.0F, 0.1F, 0.5F, 0.75F}) {
+    for (const float probability : {0.0F, 0.1F, 0.5F, 0.75F, 1.0F}) {
         const Shape shape {spec.size};
         const DropoutAttributes attributes {
             probability, static_cast<std::uint64_t>(random.integer(0, 1LL << 60)), 0x300000007ULL};

@@ -6,9 +6,10 @@ namespace mantissa::reference {
 
 namespace {
 
+/// 0 where nothing is kept, as in PyTorch.
 double keepFactor(const DropoutAttributes& attributes)
 {
-    return 1 / (1 - static_cast<double>(attributes.probability));
+    return attributes.probability >= 1 ? 0 : 1 / (1 - static_cast<double>(attributes.probability));
 }
 
 } // namespace
