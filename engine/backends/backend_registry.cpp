@@ -1,9 +1,6 @@
 #include "engine/backends/backend_registry.h"
 
-#if __has_include("engine/backends/cpu/cpu_backend.h")
 #include "engine/backends/cpu/cpu_backend.h"
-#define MANTISSA_HAS_CPU_BACKEND
-#endif
 #include "engine/backends/reference/reference_backend.h"
 #include "engine/core/error.h"
 
@@ -33,9 +30,7 @@ template <std::unique_ptr<Backend> (*make)()> Backend& only()
 /// Best first: "auto" takes the first available one.
 constexpr std::array entries {
     Entry {"cuda", nullptr, "CUDA", "This build has no CUDA plug-in."},
-#ifdef MANTISSA_HAS_CPU_BACKEND
     Entry {"cpu", only<makeCpuBackend>, "CPU", {}},
-#endif
     Entry {"reference", only<makeReferenceBackend>, "Reference", {}},
 };
 

@@ -292,7 +292,7 @@ void TstOpBackends::refusesIntegersWhereNumbersBelong()
 void TstOpBackends::namesEveryDeviceAndTheReasonForAbsence()
 {
     const auto devices = listDevices();
-    for (const char* const name : {"cuda", "reference"}) {
+    for (const char* const name : {"cpu", "cuda", "reference"}) {
         QVERIFY(std::any_of(devices.begin(), devices.end(), [&](const DeviceInfo& d) { return d.backend == name; }));
     }
     for (const DeviceInfo& device : devices) {

@@ -170,6 +170,12 @@ OpCase clipByValueCase(const CaseSpec& spec, double limit, RandomValues& random)
     return out;
 }
 
+/// The size of a decay term, which is left out at weight decay 0.
+double decayed(double weightDecay, double weight)
+{
+    return weightDecay == 0 ? 0 : weightDecay * std::abs(weight);
+}
+
 OpCase sgdCase(const CaseSpec& spec, const SgdAttributes& attributes, bool foundInf, RandomValues& random)
 {
     constexpr double learningRate = 0.1F;
@@ -192,8 +198,7 @@ OpCase sgdCase(const CaseSpec& spec, const SgdAttributes& attributes, bool found
         // The sizes of what is added up; every partial sum is at most that, and each costs one rounding.
         const auto velocity = [attributes, hasMomentum](const Exact& exact, std::size_t t, std::int64_t i) {
             const double kept = hasMomentum ? attributes.momentum * std::abs(exact.in(2 + 2 * tensors + t, i)) : 0;
-            return kept + std::abs(exact.in(2 + t, i))
-                + attributes.weightDecay * std::abs(exact.in(2 + tensors + t, i));
+            return kept + std::abs(exact.in(2 + t, i)) + decayed(attributes.weightDecay, exact.in(2 + tensors + t, i));
         };
         setBounds(out, 0, [velocity, attributes](const Exact& exact, std::size_t t, std::int64_t i) {
             const double step = 2 * learningRate * velocity(exact, t, i);
@@ -222,7 +227,7 @@ AdamErrors adamErrors(
 {
     const auto [b1, b2, epsilon, decay, decoupled, skip] = attributes;
     const double w = std::abs(exact.in(2 + tensors + t, i));
-    const double g = std::abs(exact.in(2 + t, i)) + (decoupled ? 0 : decay * w);
+    const double g = std::abs(exact.in(2 + t, i)) + (decoupled ? 0 : decayed(decay, w));
     const double firstSize = b1 * std::abs(exact.in(2 + 2 * tensors + t, i)) + (1 - b1) * g;
     const double secondSize = b2 * exact.in(2 + 3 * tensors + t, i) + (1 - b2) * g * g;
     AdamErrors errors {};

@@ -27,6 +27,12 @@ struct UpdateSquares
     }
 };
 
+/// g + weightDecay w, left out at 0 as PyTorch does: 0 times an infinite weight would be NaN.
+double withDecay(double g, double weightDecay, double weight)
+{
+    return weightDecay == 0 ? g : g + weightDecay * weight;
+}
+
 /// A skipped step: every output that continues an input keeps its bits. The kept inputs are the last `kept` ones.
 void skip(const Operands& operands, std::size_t kept, std::size_t weights)
 {
@@ -62,7 +68,7 @@ void sgdUpdate(const Operands& operands)
         const Input w = operands.in(2 + tensors + tensor);
         for (std::int64_t i = 0; i < g.size(); ++i) {
             const double weight = w[i];
-            double step = g[i] + attributes.weightDecay * weight;
+            double step = withDecay(g[i], attributes.weightDecay, weight);
             if (hasMomentum) {
                 const double velocity = momentum * operands.in(2 + 2 * tensors + tensor)[i] + step;
                 operands.out(tensors + tensor).set(i, velocity);
@@ -95,8 +101,8 @@ void adamUpdate(const Operands& operands)
         for (std::int64_t i = 0; i < gradient.size(); ++i) {
             const double old = weights[i];
             const double decay = attributes.weightDecay;
-            const double g = attributes.decoupled ? gradient[i] : gradient[i] + decay * old;
-            const double decayed = attributes.decoupled ? old - learningRate * decay * old : old;
+            const double g = attributes.decoupled ? gradient[i] : withDecay(gradient[i], decay, old);
+            const double decayed = attributes.decoupled ? old * (1 - learningRate * decay) : old;
             const double first = attributes.beta1 * m[i] + (1 - attributes.beta1) * g;
             const double second = attributes.beta2 * v[i] + (1 - attributes.beta2) * g * g;
             const double scaled = std::sqrt(second) / std::sqrt(correction2) + attributes.epsilon;
