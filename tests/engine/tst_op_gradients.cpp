@@ -242,8 +242,7 @@ void TstOpGradients::forwardMatchesItsDefinition()
     for (std::size_t i = 0; i < expected.size(); ++i) {
         const double value = op.output().at(static_cast<std::int64_t>(i));
         QVERIFY2(std::abs(value - expected[i]) <= 64 * 0x1p-53 * (std::abs(expected[i]) + 4),
-            qPrintable(QString::fromStdString(
-                fmt::format("element {}: {} and {}; {}", i, value, expected[i], RandomValues::seedText()))));
+            fmt::format("element {}: {} and {}; {}", i, value, expected[i], RandomValues::seedText()).c_str());
     }
 }
 
@@ -263,8 +262,9 @@ void TstOpGradients::backwardMatchesFiniteDifferences()
             const Expectation expected
                 = centralDifference(spec, op.inputs(), op.cotangent().values(), input, static_cast<std::size_t>(i));
             QVERIFY2(expected.accepts(DType::Float64, gradient.at(i)),
-                qPrintable(QString::fromStdString(fmt::format("input {} element {}: {}, expected {}; {}", input, i,
-                    gradient.at(i), expected.text(DType::Float64), RandomValues::seedText()))));
+                fmt::format("input {} element {}: {}, expected {}; {}", input, i, gradient.at(i),
+                    expected.text(DType::Float64), RandomValues::seedText())
+                    .c_str());
         }
     }
 }
@@ -322,8 +322,9 @@ void TstOpGradients::backwardInEveryFormatStaysWithinItsRoundings()
                 inputs, cotangent, magnitudes.at(input).at(i), narrow.output().dtype(), static_cast<std::size_t>(i)};
             const Expectation wanted {expected.at(input).at(i), spec.bound(point) + tiny};
             QVERIFY2(wanted.accepts(gradient.dtype(), gradient.at(i)),
-                qPrintable(QString::fromStdString(fmt::format("input {} element {}: {}, expected {}; {}", input, i,
-                    gradient.at(i), wanted.text(gradient.dtype()), RandomValues::seedText()))));
+                fmt::format("input {} element {}: {}, expected {}; {}", input, i, gradient.at(i),
+                    wanted.text(gradient.dtype()), RandomValues::seedText())
+                    .c_str());
         }
     }
 }

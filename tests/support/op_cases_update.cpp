@@ -200,7 +200,7 @@ OpCase sgdCase(const CaseSpec& spec, const SgdAttributes& attributes, bool found
             const double kept = hasMomentum ? attributes.momentum * std::abs(exact.in(2 + 2 * tensors + t, i)) : 0;
             return kept + std::abs(exact.in(2 + t, i)) + decayed(attributes.weightDecay, exact.in(2 + tensors + t, i));
         };
-        setBounds(out, 0, [velocity, attributes](const Exact& exact, std::size_t t, std::int64_t i) {
+        setBounds(out, 0, [velocity](const Exact& exact, std::size_t t, std::int64_t i) {
             const double step = 2 * learningRate * velocity(exact, t, i);
             return unit * (2 * std::abs(exact.in(2 + tensors + t, i)) + 8 * step) + 8 * tiny;
         });
