@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace mantissa {
 
 namespace {
@@ -74,6 +76,14 @@ std::vector<ValueId> Graph::emit(
     }
     m_nodes.push_back(std::move(node));
     return m_nodes.back().outputs;
+}
+
+void Graph::replaceValue(ValueId from, ValueId to)
+{
+    for (Node& node : m_nodes) {
+        std::ranges::replace(node.inputs, from, to);
+        std::ranges::replace(node.outputs, from, to);
+    }
 }
 
 std::string Graph::text() const

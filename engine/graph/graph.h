@@ -31,20 +31,20 @@ inline constexpr std::size_t phaseCount = 6;
 
 struct Value
 {
-    std::string name; ///< PyTorch's names for parameters: "fc1.weight"; gradients end in ".grad"
-    TensorType type;
+    std::string name {}; ///< PyTorch's names for parameters: "fc1.weight"; gradients end in ".grad"
+    TensorType type {};
     ValueKind kind = ValueKind::Activation;
 };
 
 struct Node
 {
     Op op = Op::Cast;
-    std::string name; ///< "fc1", "fc1.backward.weight"
-    Attributes attributes;
-    std::vector<ValueId> inputs;
-    std::vector<ValueId> outputs; ///< an output that is also an input is updated in place
+    std::string name {}; ///< "fc1", "fc1.backward.weight"
+    Attributes attributes {};
+    std::vector<ValueId> inputs {};
+    std::vector<ValueId> outputs {}; ///< an output that is also an input is updated in place
     Phase phase = Phase::Forward;
-    std::string reason; ///< why autocast chose its format; empty if it did not
+    std::string reason {}; ///< why autocast chose its format; empty if it did not
 };
 
 class Graph
@@ -60,6 +60,9 @@ public:
     /// `outputDtype` replaces the inferred dtype of output 0. Returns the outputs.
     std::vector<ValueId> emit(
         Node node, const std::vector<std::string>& outputNames, std::optional<DType> outputDtype = std::nullopt);
+
+    /// Lets every node that reads or writes `from` use `to` instead, which must have the same type.
+    void replaceValue(ValueId from, ValueId to);
 
     [[nodiscard]] const Value& value(ValueId id) const { return m_values.at(id); }
     [[nodiscard]] Value& value(ValueId id) { return m_values.at(id); }

@@ -26,10 +26,10 @@ struct Event
     EventKind kind = EventKind::Set;
     std::int64_t step = 0;
     std::uint32_t lane = allLanes;
-    std::string path;
-    std::string before;
-    std::string after;
-    std::string text;
+    std::string path {};
+    std::string before {};
+    std::string after {};
+    std::string text {};
     bool scripted = false;   ///< came from the experiment file, not from a person
     double unixSeconds = 0;  ///< wall-clock time
     std::uint64_t command = 0; ///< the command that caused it; 0 if none did

@@ -4,6 +4,7 @@
 
 #include "engine/data/data_config.h"
 #include "engine/formats/dtype.h"
+#include "engine/nn/model_config.h"
 #include "engine/optim/optimizer_config.h"
 #include "engine/optim/schedule.h"
 #include "engine/scaling/loss_scaler.h"
@@ -19,16 +20,6 @@
 #include <vector>
 
 namespace mantissa {
-
-struct ModelConfig
-{
-    std::string kind = "mlp";
-    std::vector<std::int64_t> hidden {256, 256};
-    std::string activation = "relu"; ///< relu, gelu, gelu_tanh, silu, tanh, sigmoid
-    double dropout = 0;
-    double initGain = 1;             ///< multiplies PyTorch's default initial weights
-    bool operator==(const ModelConfig&) const = default;
-};
 
 struct PrecisionConfig
 {

@@ -23,15 +23,15 @@ std::optional<RunStatus> runStatusFromName(std::string_view name);
 struct RunStart
 {
     std::uint32_t lane = 0;
-    LaneConfig config;
-    std::string experimentName;
-    nlohmann::json experiment; ///< the whole document, as composeExperiment() wrote it
-    std::string device;
-    std::string backend;
-    std::string instructionSet;
+    LaneConfig config {};
+    std::string experimentName {};
+    nlohmann::json experiment {}; ///< the whole document, as composeExperiment() wrote it
+    std::string device {};
+    std::string backend {};
+    std::string instructionSet {};
     int threads = 1;        ///< compute threads of the session
     int threadsPerLane = 1;
-    std::string initialWeightsHash;
+    std::string initialWeightsHash {};
     double unixSeconds = 0;
 };
 
@@ -39,7 +39,7 @@ struct RunStart
 struct RunSummary
 {
     RunStatus status = RunStatus::Finished;
-    std::string message; ///< why it failed or diverged
+    std::string message {}; ///< why it failed or diverged
     std::int64_t steps = 0;
     double finalLoss = 0;
     double minLoss = 0;
@@ -48,9 +48,9 @@ struct RunSummary
     std::int64_t skippedSteps = 0;
     std::int64_t firstSkip = -1;
     double finalScale = 1;
-    std::string weightsHash; ///< 16 hex digits, FNV-1a over the master weights in order
+    std::string weightsHash {}; ///< 16 hex digits, FNV-1a over the master weights in order
     double stepsPerSecond = 0;
-    MemoryBytes bytes;
+    MemoryBytes bytes {};
     int castsPerStep = 0;
     double unixSeconds = 0;
 };

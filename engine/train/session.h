@@ -28,32 +28,33 @@ enum class SessionState : std::uint8_t { Preparing, Ready, Running, Paused, Fini
 struct LaneStatus
 {
     std::uint32_t id = 0;
-    std::shared_ptr<const LaneConfig> config; ///< never null
+    std::shared_ptr<const LaneConfig> config {}; ///< never null
     RunStatus status = RunStatus::Running;
-    std::string message;          ///< why it failed or diverged
+    std::string message {};          ///< why it failed or diverged
     std::int64_t nextStep = 0;
     double scale = 1;
     double lr = 0;
-    MemoryBytes bytes;
+    MemoryBytes bytes {};
     int castsPerStep = 0;
-    std::string initialWeightsHash;
+    std::string initialWeightsHash {};
     std::uint64_t batchHash = 0;
-    std::optional<RunSummary> summary; ///< once it has ended
+    std::optional<RunSummary> summary {}; ///< once it has ended
 };
 
 struct SessionStatus
 {
     SessionState state = SessionState::Preparing;
-    std::string message; ///< of Failed
+    std::string message {}; ///< of Failed
+    std::uint32_t generation = 0; ///< resets so far, see StepRecord
     std::int64_t step = 0;      ///< the next step of the slowest lane
     std::int64_t totalSteps = 0;
     double stepsPerSecond = 0;  ///< over the last second
     double speedLimit = 0;      ///< steps per second; 0: none
-    DeviceInfo device;
+    DeviceInfo device {};
     int threads = 1;
     int threadsPerLane = 1;
     std::uint32_t baseline = 0; ///< lane id
-    std::vector<LaneStatus> lanes;
+    std::vector<LaneStatus> lanes {};
     std::uint64_t appliedCommands = 0; ///< id of the last command that took effect
 };
 

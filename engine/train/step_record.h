@@ -34,6 +34,7 @@ struct StepRecord
 {
     std::int64_t step = 0; ///< counted from 0
     std::uint32_t lane = 0; ///< Session's lane id
+    std::uint32_t generation = 0; ///< resets of the session before this step: tells an earlier run's records apart
     bool lossFinite = true;
     bool foundInf = false; ///< a gradient was not finite
     bool skipped = false;  ///< the optimizer did not step

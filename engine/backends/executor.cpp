@@ -1,0 +1,167 @@
+#include "engine/backends/executor.h"
+
+#include "engine/core/error.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace mantissa {
+
+Executor::Executor(Graph graph, Backend& backend, int threads)
+    : m_graph(std::move(graph))
+    , m_plan(planMemory(m_graph))
+    , m_stream(backend.createStream(threads))
+{
+    for (std::size_t kind = 0; kind < valueKindCount; ++kind) {
+        m_blocks[kind] = backend.allocate(std::max<std::size_t>(m_plan.blockBytes[kind], 1));
+        m_stream->fillZero(m_blocks[kind]->data(), m_blocks[kind]->bytes());
+    }
+    m_stepInputs.resize(kindBytes(ValueKind::StepInput));
+    m_stepOutputs.resize(kindBytes(ValueKind::StepOutput));
+    compile(backend, threads);
+    m_stream->synchronize();
+}
+
+void Executor::compile(Backend& backend, int threads)
+{
+    const auto typesOf = [this](const std::vector<ValueId>& ids) {
+        std::vector<TensorType> types;
+        for (const ValueId id : ids) {
+            types.push_back(m_graph.value(id).type);
+        }
+        return types;
+    };
+    m_censusSlot.resize(m_graph.values().size());
+    std::size_t workspaceBytes = 0;
+    std::size_t censusCount = 0;
+    std::vector<Kernel*> kernels;
+    for (const Node& node : m_graph.nodes()) {
+        auto kernel
+            = backend.prepare({node.op, node.attributes, typesOf(node.inputs), typesOf(node.outputs), threads});
+        workspaceBytes = std::max(workspaceBytes, kernel->workspaceBytes());
+        if (isHalf(m_graph.value(node.outputs[0]).type.dtype)) {
+            m_censusSlot[node.outputs[0]] = censusCount++;
+        }
+        kernels.push_back(kernel.get());
+        m_kernels[static_cast<std::size_t>(node.phase)].push_back(std::move(kernel));
+    }
+    m_census.resize(censusCount);
+    m_workspace = backend.allocate(std::max<std::size_t>(workspaceBytes, 1));
+    m_censusBuffer = backend.allocate(std::max<std::size_t>(censusCount * sizeof(Census), 1));
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+        const Node& node = m_graph.nodes()[i];
+        KernelBinding binding;
+        for (const ValueId id : node.inputs) {
+            binding.inputs.push_back(address(id));
+        }
+        for (const ValueId id : node.outputs) {
+            binding.outputs.push_back(address(id));
+        }
+        binding.workspace = m_workspace->data();
+        if (const auto slot = m_censusSlot[node.outputs[0]]) {
+            binding.census = static_cast<Census*>(m_censusBuffer->data()) + *slot;
+        }
+        kernels[i]->bind(binding);
+    }
+}
+
+void Executor::run(Phase phase)
+{
+    for (const auto& kernel : m_kernels[static_cast<std::size_t>(phase)]) {
+        kernel->run(*m_stream);
+    }
+}
+
+std::byte* Executor::address(ValueId value) const
+{
+    return static_cast<std::byte*>(block(m_graph.value(value).kind).data()) + m_plan.offsets[value];
+}
+
+void Executor::setScalar(ValueId stepInput, float value)
+{
+    std::memcpy(m_stepInputs.data() + m_plan.offsets[stepInput], &value, sizeof value);
+}
+
+void Executor::setScalar(ValueId stepInput, std::int32_t value)
+{
+    std::memcpy(m_stepInputs.data() + m_plan.offsets[stepInput], &value, sizeof value);
+}
+
+void Executor::uploadStepInputs()
+{
+    m_stream->upload(block(ValueKind::StepInput).data(), m_stepInputs.data(), m_stepInputs.size());
+}
+
+void Executor::downloadStepOutputs()
+{
+    m_stream->download(m_stepOutputs.data(), block(ValueKind::StepOutput).data(), m_stepOutputs.size());
+    m_stream->synchronize();
+}
+
+double Executor::scalar(ValueId stepOutput) const
+{
+    const std::byte* source = m_stepOutputs.data() + m_plan.offsets[stepOutput];
+    if (m_graph.value(stepOutput).type.dtype == DType::Float64) {
+        double value = 0;
+        std::memcpy(&value, source, sizeof value);
+        return value;
+    }
+    float value = 0;
+    std::memcpy(&value, source, sizeof value);
+    return value;
+}
+
+std::span<const float> Executor::floats(ValueId stepOutput) const
+{
+    // The mirror comes from operator new and fp32 offsets are multiples of 4, so the floats are aligned.
+    return {reinterpret_cast<const float*>(m_stepOutputs.data() + m_plan.offsets[stepOutput]),
+        static_cast<std::size_t>(m_graph.value(stepOutput).type.shape.elements())};
+}
+
+void Executor::write(ValueId value, std::span<const std::byte> bytes)
+{
+    if (bytes.size() != m_graph.value(value).type.bytes()) {
+        throw Error(ErrorCode::ShapeMismatch, "[executor] " + m_graph.value(value).name + " has another size.");
+    }
+    m_stream->upload(address(value), bytes.data(), bytes.size());
+}
+
+void Executor::read(ValueId value, std::span<std::byte> bytes)
+{
+    if (bytes.size() != m_graph.value(value).type.bytes()) {
+        throw Error(ErrorCode::ShapeMismatch, "[executor] " + m_graph.value(value).name + " has another size.");
+    }
+    m_stream->download(bytes.data(), address(value), bytes.size());
+    m_stream->synchronize();
+}
+
+void Executor::readKind(ValueKind kind, std::span<std::byte> bytes)
+{
+    m_stream->download(bytes.data(), block(kind).data(), std::min(bytes.size(), kindBytes(kind)));
+    m_stream->synchronize();
+}
+
+std::size_t Executor::kindBytes(ValueKind kind) const
+{
+    return m_plan.blockBytes[static_cast<std::size_t>(kind)];
+}
+
+void Executor::clearCensus()
+{
+    m_stream->fillZero(m_censusBuffer->data(), m_census.size() * sizeof(Census));
+}
+
+void Executor::downloadCensus()
+{
+    m_stream->download(m_census.data(), m_censusBuffer->data(), m_census.size() * sizeof(Census));
+    m_stream->synchronize();
+}
+
+const Census* Executor::census(ValueId value) const
+{
+    const auto slot = m_censusSlot.at(value);
+    return slot ? &m_census[*slot] : nullptr;
+}
+
+} // namespace mantissa

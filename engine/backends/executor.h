@@ -1,0 +1,70 @@
+/// A graph compiled for a backend: memory in place, kernels bound, ready to be walked step after step.
+#pragma once
+
+#include "engine/backends/backend.h"
+#include "engine/graph/graph.h"
+#include "engine/graph/memory_plan.h"
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace mantissa {
+
+class Executor
+{
+public:
+    /// Plans memory, allocates it (zeroed), and prepares every node. Throws what the backend throws.
+    Executor(Graph graph, Backend& backend, int threads);
+
+    /// Enqueues the nodes of a phase in order. Allocates nothing and creates no primitive.
+    void run(Phase phase);
+    /// Waits for the device; throws Error (BackendFailure) if something failed.
+    void synchronize() { m_stream->synchronize(); }
+
+    // --- scalars: host mirrors of all StepInput and StepOutput values ---
+    void setScalar(ValueId stepInput, float value);
+    void setScalar(ValueId stepInput, std::int32_t value);
+    void uploadStepInputs();    ///< enqueues one copy
+    void downloadStepOutputs(); ///< one copy, waits
+    /// The mirror of a scalar StepOutput of dtype fp32 or fp64.
+    [[nodiscard]] double scalar(ValueId stepOutput) const;
+    [[nodiscard]] std::span<const float> floats(ValueId stepOutput) const; ///< of an fp32 StepOutput
+
+    // --- tensors ---
+    void write(ValueId value, std::span<const std::byte> bytes);                  ///< enqueues; sizes must match
+    void read(ValueId value, std::span<std::byte> bytes);                         ///< waits
+    void readKind(ValueKind kind, std::span<std::byte> bytes);                    ///< a whole block, waits
+    [[nodiscard]] std::size_t kindBytes(ValueKind kind) const;
+
+    // --- census of every half output, as counted since clearCensus() ---
+    void clearCensus();    ///< enqueues
+    void downloadCensus(); ///< waits
+    /// Null for a value that is not the half output of a node. Valid after downloadCensus().
+    [[nodiscard]] const Census* census(ValueId value) const;
+
+    [[nodiscard]] const Graph& graph() const { return m_graph; }
+    [[nodiscard]] std::size_t workspaceBytes() const { return m_workspace ? m_workspace->bytes() : 0; }
+
+private:
+    [[nodiscard]] std::byte* address(ValueId value) const;
+    [[nodiscard]] Buffer& block(ValueKind kind) const { return *m_blocks[static_cast<std::size_t>(kind)]; }
+    void compile(Backend& backend, int threads);
+
+    Graph m_graph;
+    MemoryPlan m_plan;
+    std::array<std::unique_ptr<Buffer>, valueKindCount> m_blocks;
+    std::unique_ptr<Buffer> m_workspace;
+    std::unique_ptr<Buffer> m_censusBuffer;
+    std::unique_ptr<Stream> m_stream;
+    std::array<std::vector<std::unique_ptr<Kernel>>, phaseCount> m_kernels;
+    std::vector<std::byte> m_stepInputs;
+    std::vector<std::byte> m_stepOutputs;
+    std::vector<Census> m_census;
+    std::vector<std::optional<std::size_t>> m_censusSlot; ///< by value
+};
+
+} // namespace mantissa

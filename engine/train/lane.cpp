@@ -1,0 +1,456 @@
+#include "engine/train/lane.h"
+
+#include "engine/core/error.h"
+#include "engine/core/hash.h"
+#include "engine/optim/schedule.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace mantissa {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Adds the time since its last use to a figure.
+class PhaseTimer
+{
+public:
+    void addTo(float& milliseconds)
+    {
+        const Clock::time_point now = Clock::now();
+        milliseconds += std::chrono::duration<float, std::milli>(now - m_last).count();
+        m_last = now;
+    }
+
+private:
+    Clock::time_point m_last = Clock::now();
+};
+
+std::unique_ptr<LossScaler> scalerOf(const LaneConfig& config)
+{
+    return makeScaler(config.scaler.value_or(ScalerConfig {.family = "none"}));
+}
+
+/// Copies weights and optimizer state by name, where the type is the same too.
+void copyState(Executor& from, Executor& to)
+{
+    std::vector<std::byte> bytes;
+    const std::vector<Value>& targets = to.graph().values();
+    for (ValueId target = 0; target < targets.size(); ++target) {
+        const ValueKind kind = targets[target].kind;
+        if (kind != ValueKind::Parameter && kind != ValueKind::OptimizerState) {
+            continue;
+        }
+        const std::vector<Value>& sources = from.graph().values();
+        const auto source = std::ranges::find_if(sources, [&wanted = targets[target]](const Value& value) {
+            return value.kind == wanted.kind && value.name == wanted.name && value.type == wanted.type;
+        });
+        if (source != sources.end()) {
+            bytes.resize(source->type.bytes());
+            from.read(static_cast<ValueId>(source - sources.begin()), bytes);
+            to.write(target, bytes);
+        }
+    }
+    to.synchronize();
+}
+
+bool usesLabels(const LaneConfig& config)
+{
+    return config.loss == "cross_entropy";
+}
+
+std::int64_t outputsOf(const LaneConfig& config, const Dataset& data)
+{
+    if (usesLabels(config)) {
+        if (data.classes == 0) {
+            throw Error(ErrorCode::InvalidArgument,
+                fmt::format("loss: cross_entropy needs labels, but the {} data has numbers as targets; use mse.",
+                    config.data.kind));
+        }
+        return data.classes;
+    }
+    return data.targetWidth;
+}
+
+} // namespace
+
+Lane::Lane(std::uint32_t id, LaneConfig config, std::vector<ScriptedEvent> events, std::shared_ptr<const Dataset> data,
+    Backend& backend, int threads)
+    : m_id(id)
+    , m_config(std::make_shared<const LaneConfig>(std::move(config)))
+    , m_script(std::move(events))
+    , m_data(std::move(data))
+    , m_backend(backend)
+    , m_threads(threads)
+    , m_batches(m_data->train, m_config->data.batch, m_config->accumulation.steps, m_config->seed)
+    , m_scaler(scalerOf(*m_config))
+{
+    std::ranges::stable_sort(m_script, {}, &ScriptedEvent::step);
+    const auto batch = static_cast<std::size_t>(m_config->data.batch);
+    m_inputs.resize(batch * static_cast<std::size_t>(m_data->features));
+    m_labels.resize(usesLabels(*m_config) ? batch : 0);
+    m_targets.resize(usesLabels(*m_config) ? 0 : batch * static_cast<std::size_t>(m_data->targetWidth));
+    compile(*m_config);
+    const Model model = buildModel(m_config->model,
+        {m_config->data.batch, m_data->features, outputsOf(*m_config, *m_data), m_config->loss, true, m_config->seed});
+    for (std::size_t i = 0; i < model.parameters.size(); ++i) {
+        const std::vector<float> values = initialValues(model.graph, model.parameters[i], m_config->seed);
+        m_executor->write(m_step.parameters[i], std::as_bytes(std::span(values)));
+    }
+    m_executor->synchronize();
+}
+
+void Lane::compile(const LaneConfig& config)
+{
+    StepGraph step = buildStepGraph(config, m_data->features, outputsOf(config, *m_data));
+    auto executor = std::make_unique<Executor>(step.graph, m_backend, m_threads);
+    if (m_executor) {
+        copyState(*m_executor, *executor);
+    }
+    m_step = std::move(step);
+    m_executor = std::move(executor);
+}
+
+double Lane::nextLr() const
+{
+    return learningRate(m_config->schedule, m_config->optimizer.lr, m_schedulePosition, m_config->steps);
+}
+
+MemoryBytes Lane::bytes() const
+{
+    const auto bytes = [this](ValueKind kind) { return static_cast<std::uint64_t>(m_executor->kindBytes(kind)); };
+    return {.weights = bytes(ValueKind::Parameter),
+        .copies = bytes(ValueKind::WeightCopy),
+        .gradients = bytes(ValueKind::Gradient),
+        .optimizer = bytes(ValueKind::OptimizerState),
+        .activations = bytes(ValueKind::Activation) + bytes(ValueKind::Input),
+        .workspace = m_executor->workspaceBytes() + bytes(ValueKind::StepInput) + bytes(ValueKind::StepOutput)};
+}
+
+// --- settings ---
+
+std::vector<Event> Lane::applyScripted()
+{
+    std::vector<Event> events;
+    while (!m_script.empty() && m_script.front().step <= m_nextStep) {
+        const ScriptedEvent due = m_script.front();
+        m_script.erase(m_script.begin());
+        for (const auto& [path, value] : due.set) {
+            try {
+                events.push_back(set(path, value));
+            } catch (const Error& error) {
+                events.push_back({.kind = EventKind::Refused, .path = path, .after = value.dump(), .text = error.what()});
+            }
+            events.back().scripted = true;
+            events.back().step = m_nextStep;
+            events.back().lane = m_id;
+        }
+    }
+    return events;
+}
+
+nlohmann::json Lane::currentValue(const std::string& path) const
+{
+    if (path == "scaler.scale") {
+        return m_scaler->scale();
+    }
+    if (path == "scaler.growth_tracker") {
+        return m_scaler->growthTracker();
+    }
+    const nlohmann::json* value = &m_config->document;
+    std::size_t begin = 0;
+    while (begin <= path.size()) {
+        const std::size_t end = std::min(path.find('.', begin), path.size());
+        const auto found = value->find(path.substr(begin, end - begin));
+        if (!value->is_object() || found == value->end()) {
+            return nullptr;
+        }
+        value = &*found;
+        begin = end + 1;
+    }
+    return *value;
+}
+
+Event Lane::set(const std::string& path, const nlohmann::json& value)
+{
+    Event event {.kind = EventKind::Set,
+        .step = m_nextStep,
+        .lane = m_id,
+        .path = path,
+        .before = currentValue(path).dump(),
+        .after = value.dump()};
+    LaneConfig to = withSetting(*m_config, path, value);
+    if (path == "scaler.scale" || path == "scaler.growth_tracker") {
+        setScalerState(path.substr(path.find('.') + 1), value);
+    } else {
+        changeSettings(std::move(to));
+    }
+    m_history.push_back({m_nextStep, m_config->name, {{path, value}}});
+    return event;
+}
+
+void Lane::setScalerState(const std::string& key, const nlohmann::json& value)
+{
+    if (key == "scale") {
+        m_scaler->setScale(value.get<double>());
+        return;
+    }
+    nlohmann::json state = m_scaler->state();
+    if (!state.contains("_growth_tracker")) {
+        throw Error(ErrorCode::InvalidArgument,
+            fmt::format("scaler.growth_tracker: the lane \"{}\" has no dynamic scaler, so there is no tracker to set.",
+                m_config->name));
+    }
+    state["_growth_tracker"] = value;
+    m_scaler->loadState(state);
+}
+
+void Lane::changeSettings(LaneConfig to)
+{
+    // Everything that may throw comes before the first change, so a refused setting changes nothing.
+    std::unique_ptr<LossScaler> scaler;
+    const std::string familyBefore = m_config->scaler ? m_config->scaler->family : "none";
+    const std::string familyAfter = to.scaler ? to.scaler->family : "none";
+    if (familyBefore != familyAfter) {
+        scaler = scalerOf(to);
+        if (familyBefore != "none" && familyAfter != "none" && m_scaler->scale() > 0) {
+            scaler->setScale(m_scaler->scale());
+        }
+    }
+    if (needsNewGraph(*m_config, to)) {
+        compile(to);
+    }
+    if (scaler) {
+        m_scaler = std::move(scaler);
+    } else if (to.scaler && *to.scaler != *m_config->scaler) {
+        m_scaler->configure(*to.scaler);
+    }
+    if (to.accumulation != m_config->accumulation) {
+        const std::uint64_t fingerprint = m_batches.fingerprint();
+        m_batches = BatchSource(m_data->train, to.data.batch, to.accumulation.steps, to.seed);
+        m_batches.restoreFingerprint(fingerprint);
+    }
+    m_config = std::make_shared<const LaneConfig>(std::move(to));
+}
+
+void Lane::extend(std::int64_t totalSteps)
+{
+    LaneConfig to = *m_config;
+    to.steps = totalSteps;
+    to.document["steps"] = totalSteps;
+    m_config = std::make_shared<const LaneConfig>(std::move(to));
+}
+
+std::vector<ScriptedEvent> Lane::history() const
+{
+    std::vector<ScriptedEvent> events = m_history;
+    events.insert(events.end(), m_script.begin(), m_script.end());
+    return events;
+}
+
+// --- training ---
+
+StepRecord Lane::step()
+{
+    StepRecord record;
+    record.step = m_nextStep;
+    record.lane = m_id;
+    record.scale = m_scaler->scale();
+    record.lr = nextLr();
+    writeScalars();
+    runMicroBatches(record);
+    runUpdate(record.timeMs);
+
+    PhaseTimer timer;
+    m_executor->downloadStepOutputs();
+    record.loss = m_executor->scalar(m_step.loss);
+    record.lossFinite = std::isfinite(record.loss) && record.droppedMicroBatches == 0;
+    reportGradients(record);
+    record.skipped = record.foundInf && m_scaler->skipsOnNonFinite();
+    const double weightSquares = m_executor->scalar(m_step.weightSquares);
+    record.updateRatio
+        = weightSquares > 0 ? std::sqrt(m_executor->scalar(m_step.updateSquares) / weightSquares) : 0.0;
+    m_diverged = !std::isfinite(weightSquares);
+    const ScalerVerdict verdict = m_scaler->update({record.foundInf, record.loss});
+    if (!verdict.raised.empty()) {
+        throw Error(ErrorCode::Cancelled, verdict.raised);
+    }
+    record.growthTracker = static_cast<std::int32_t>(m_scaler->growthTracker());
+    record.hysteresis = m_scaler->hysteresisLeft().value_or(-1);
+    reportCensus(record);
+    record.batchHash = m_batches.fingerprint();
+    record.bytes = bytes();
+    timer.addTo(record.timeMs.instrumentsMs);
+
+    if (!record.skipped || m_config->schedule.countSkipped) {
+        ++m_schedulePosition;
+    }
+    ++m_nextStep;
+    return record;
+}
+
+void Lane::writeScalars()
+{
+    const auto write = [this](const std::optional<ValueId>& id, double value) {
+        if (id) {
+            m_executor->setScalar(*id, static_cast<float>(value));
+        }
+    };
+    write(m_step.lossScale, m_scaler->scale());
+    write(m_step.inverseScale, 1 / m_scaler->scale());
+    write(m_step.lr, nextLr());
+    write(m_step.lossWeight, m_config->lossWeight);
+    write(m_step.inverseAccumulation, 1.0 / static_cast<double>(m_config->accumulation.steps));
+    write(m_step.clipLimit, m_config->clip.maxNorm.value_or(m_config->clip.maxValue.value_or(0)));
+}
+
+void Lane::feed(std::int64_t microBatch)
+{
+    const std::span<const std::uint32_t> indices = m_batches.next(m_nextStep, microBatch);
+    gatherInputs(*m_data, indices, m_inputs);
+    m_executor->write(m_step.input, std::as_bytes(std::span(m_inputs)));
+    if (usesLabels(*m_config)) {
+        gatherLabels(*m_data, indices, m_labels);
+        m_executor->write(m_step.target, std::as_bytes(std::span(m_labels)));
+    } else {
+        gatherTargets(*m_data, indices, m_targets);
+        m_executor->write(m_step.target, std::as_bytes(std::span(m_targets)));
+    }
+}
+
+void Lane::runMicroBatches(StepRecord& record)
+{
+    PhaseTimer timer;
+    m_executor->clearCensus();
+    timer.addTo(record.timeMs.instrumentsMs);
+    for (std::int64_t i = 0; i < m_config->accumulation.steps; ++i) {
+        feed(i);
+        if (m_step.dropoutCounter) {
+            // Philox takes 32 bits of counter; a run of 2^31 micro-batches would repeat its masks.
+            m_executor->setScalar(*m_step.dropoutCounter,
+                static_cast<std::int32_t>((m_nextStep * m_config->accumulation.steps + i) & 0x7FFFFFFF));
+        }
+        if (m_step.keep) {
+            m_executor->setScalar(*m_step.keep, i == 0 ? 0.0F : 1.0F);
+        }
+        m_executor->uploadStepInputs();
+        m_executor->synchronize();
+        timer.addTo(record.timeMs.dataMs);
+        if (i == 0) {
+            m_executor->run(Phase::WeightCast);
+        }
+        m_executor->run(Phase::Forward);
+        m_executor->synchronize();
+        timer.addTo(record.timeMs.forwardMs);
+        m_executor->run(Phase::Backward);
+        m_executor->synchronize();
+        timer.addTo(record.timeMs.backwardMs);
+        if (m_config->accumulation.guard) {
+            m_executor->downloadStepOutputs();
+            record.droppedMicroBatches += std::isfinite(m_executor->scalar(m_step.microLoss)) ? 0 : 1;
+        }
+    }
+}
+
+void Lane::runUpdate(PhaseTimes& times)
+{
+    PhaseTimer timer;
+    const auto run = [this, &timer](Phase phase, float& milliseconds) {
+        m_executor->run(phase);
+        m_executor->synchronize();
+        timer.addTo(milliseconds);
+    };
+    if (m_config->clip.order == ClipOrder::ClipThenUnscale) {
+        run(Phase::Clip, times.clipMs);
+        run(Phase::Unscale, times.unscaleMs);
+    } else {
+        run(Phase::Unscale, times.unscaleMs);
+        run(Phase::Clip, times.clipMs);
+    }
+    run(Phase::Optimizer, times.optimizerMs);
+}
+
+void Lane::reportGradients(StepRecord& record) const
+{
+    const auto scalar = [this](ValueId id) { return m_executor->scalar(id); };
+    record.foundInf = scalar(m_step.foundInf) != 0;
+    record.gradNorm = std::sqrt(scalar(m_step.sumSquares));
+    record.gradNormClipped = record.gradNorm;
+    record.gradMax = scalar(m_step.maxAbs);
+    if (m_step.clippedSumSquares) {
+        record.gradNormClipped = std::sqrt(scalar(*m_step.clippedSumSquares));
+    }
+    if (m_step.scaledSumSquares) {
+        record.gradNorm = std::sqrt(scalar(*m_step.scaledSumSquares)) / record.scale;
+        record.gradMax = scalar(*m_step.scaledMaxAbs) / record.scale;
+    }
+}
+
+void Lane::reportCensus(StepRecord& record)
+{
+    m_executor->downloadCensus();
+    Census sum;
+    for (const ValueId id : m_step.gradientRoundings) {
+        sum += *m_executor->census(id);
+    }
+    if (const auto total = static_cast<double>(sum.total()); total > 0) {
+        record.flushed = static_cast<double>(sum.flushed) / total;
+        record.subnormal = static_cast<double>(sum.subnormal) / total;
+        record.overflowed = static_cast<double>(sum.overflowed) / total;
+    }
+}
+
+// --- results ---
+
+void Lane::readWeights(std::vector<float>& into)
+{
+    into.resize(m_executor->kindBytes(ValueKind::Parameter) / sizeof(float));
+    m_executor->readKind(ValueKind::Parameter, std::as_writable_bytes(std::span(into)));
+}
+
+std::string Lane::weightsHash()
+{
+    std::vector<float> weights;
+    readWeights(weights);
+    return fmt::format("{:016x}", fnv1a(std::as_bytes(std::span(weights))));
+}
+
+Validation Lane::validate()
+{
+    const EvaluationGraph evaluation
+        = buildEvaluationGraph(*m_config, m_data->features, outputsOf(*m_config, *m_data));
+    Executor executor(evaluation.graph, m_backend, m_threads);
+    std::vector<std::byte> bytes;
+    for (std::size_t i = 0; i < m_step.parameters.size(); ++i) {
+        bytes.resize(m_executor->graph().value(m_step.parameters[i]).type.bytes());
+        m_executor->read(m_step.parameters[i], bytes);
+        executor.write(evaluation.parameters[i], bytes);
+    }
+    executor.run(Phase::WeightCast);
+    return mantissa::validate(executor, evaluation, *m_data, m_config->loss);
+}
+
+std::unique_ptr<Lane> Lane::fork(std::uint32_t id, const std::string& name)
+{
+    LaneConfig config = *m_config;
+    config.name = name;
+    config.document["name"] = name;
+    auto lane = std::make_unique<Lane>(id, std::move(config), m_script, m_data, m_backend, m_threads);
+    copyState(*m_executor, *lane->m_executor);
+    if (const nlohmann::json state = m_scaler->state(); !state.empty()) {
+        lane->m_scaler->loadState(state);
+    }
+    lane->m_history = m_history;
+    lane->m_nextStep = m_nextStep;
+    lane->m_schedulePosition = m_schedulePosition;
+    lane->m_diverged = m_diverged;
+    lane->m_batches.restoreFingerprint(m_batches.fingerprint());
+    return lane;
+}
+
+} // namespace mantissa

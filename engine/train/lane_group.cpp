@@ -1,0 +1,478 @@
+#include "engine/train/lane_group.h"
+
+#include "engine/backends/backend_registry.h"
+#include "engine/core/error.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <thread>
+#include <utility>
+
+namespace mantissa {
+
+namespace {
+
+double unixNow()
+{
+    return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+double steadyNow()
+{
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// One per lane unless asked otherwise, so that results do not depend on the machine's size.
+int threadsFor(const SessionOptions& options, std::size_t lanes)
+{
+    if (options.threads > 0) {
+        return options.threads;
+    }
+    const auto cores = std::max<std::size_t>(std::thread::hardware_concurrency(), 1);
+    return static_cast<int>(std::clamp<std::size_t>(lanes, 1, cores));
+}
+
+} // namespace
+
+/// A lane with what the session keeps about it.
+struct LaneGroup::Member
+{
+    LaneConfig initialConfig; ///< with which, and the lane's history, a replay starts at step 0
+    std::unique_ptr<Lane> lane;
+    bool isStarted = false; ///< the observers know it
+    bool isEnded = false;
+    RunSummary summary; ///< grows with every step
+    double trainingSeconds = 0;
+    std::vector<Event> early; ///< happened before the start: told to the observers after it
+    std::vector<float> weights; ///< for measuring distances
+    std::string failure;
+    std::string initialWeightsHash;
+
+    [[nodiscard]] bool canStep() const { return !isEnded && lane->nextStep() < lane->config()->steps; }
+
+    void note(const StepRecord& record)
+    {
+        summary.steps = record.step + 1;
+        summary.finalLoss = record.loss;
+        summary.minLoss = std::fmin(summary.minLoss, record.loss);
+        if (record.skipped) {
+            ++summary.skippedSteps;
+            summary.firstSkip = summary.firstSkip < 0 ? record.step : summary.firstSkip;
+        }
+    }
+};
+
+LaneGroup::LaneGroup(Experiment experiment, const SessionOptions& options, EventSink onEvent)
+    : m_experiment(std::move(experiment))
+    , m_options(options)
+    , m_onEvent(std::move(onEvent))
+    , m_backend(backendByName(options.device))
+    , m_threads(threadsFor(options, m_experiment.lanes.size()))
+    , m_threadsPerLane(std::max(1, m_threads / static_cast<int>(std::max<std::size_t>(m_experiment.lanes.size(), 1))))
+    , m_pool(std::min(m_threads, static_cast<int>(std::max<std::size_t>(m_experiment.lanes.size(), 1))), m_threadsPerLane)
+    , m_startedAt(steadyNow())
+{
+    for (const LaneConfig& config : m_experiment.lanes) {
+        m_members.push_back(makeMember(m_nextId++, config, scriptFor(config.name)));
+    }
+}
+
+LaneGroup::~LaneGroup() = default;
+
+std::vector<ScriptedEvent> LaneGroup::scriptFor(const std::string& lane) const
+{
+    std::vector<ScriptedEvent> events;
+    for (const ScriptedEvent& event : m_experiment.events) {
+        if (event.lane.empty() || event.lane == lane) {
+            events.push_back(event);
+            events.back().lane = lane;
+        }
+    }
+    return events;
+}
+
+std::shared_ptr<const Dataset> LaneGroup::datasetFor(const LaneConfig& config)
+{
+    // Batch size does not change the data, but it costs little to hold the set twice where lanes differ in it.
+    nlohmann::json key = config.document.value("data", nlohmann::json::object());
+    key["seed"] = config.seed;
+    key["as_targets"] = config.loss != "cross_entropy";
+    auto& entry = m_datasets[key.dump()];
+    if (!entry) {
+        auto data = std::make_shared<Dataset>(loadDataset(config.data, config.seed, m_experiment.directory));
+        if (config.loss != "cross_entropy") {
+            labelsToTargets(*data);
+        }
+        entry = std::move(data);
+    }
+    return entry;
+}
+
+std::unique_ptr<LaneGroup::Member> LaneGroup::makeMember(
+    std::uint32_t id, LaneConfig config, std::vector<ScriptedEvent> events)
+{
+    auto made = std::make_unique<Member>();
+    made->initialConfig = config;
+    std::shared_ptr<const Dataset> data = datasetFor(config);
+    made->lane = std::make_unique<Lane>(
+        id, std::move(config), std::move(events), std::move(data), m_backend, m_threadsPerLane);
+    made->initialWeightsHash = made->lane->weightsHash();
+    made->summary.minLoss = std::numeric_limits<double>::infinity();
+    return made;
+}
+
+LaneGroup::Member& LaneGroup::member(std::uint32_t lane)
+{
+    const auto found
+        = std::ranges::find_if(m_members, [lane](const auto& candidate) { return candidate->lane->id() == lane; });
+    if (found == m_members.end()) {
+        throw Error(ErrorCode::InvalidArgument, fmt::format("There is no lane {}; it may have been removed.", lane));
+    }
+    return **found;
+}
+
+void LaneGroup::emit(Member* member, Event event)
+{
+    event.unixSeconds = unixNow();
+    if (member != nullptr) {
+        event.lane = member->lane->id();
+    }
+    m_onEvent(event);
+    if (member != nullptr && !member->isStarted) {
+        member->early.push_back(std::move(event));
+        return;
+    }
+    for (RunObserver* observer : m_options.observers) {
+        observer->eventHappened(event);
+    }
+}
+
+nlohmann::json LaneGroup::document() const
+{
+    std::vector<LaneConfig> lanes;
+    std::vector<ScriptedEvent> events;
+    for (const auto& member : m_members) {
+        lanes.push_back(member->initialConfig);
+        for (ScriptedEvent event : member->lane->history()) {
+            event.lane = member->initialConfig.name;
+            events.push_back(std::move(event));
+        }
+    }
+    return composeExperiment(m_experiment.name, m_experiment.text, lanes, events, m_experiment.expect);
+}
+
+void LaneGroup::start(Member& member)
+{
+    member.isStarted = true;
+    const DeviceInfo& info = device();
+    const RunStart start {.lane = member.lane->id(),
+        .config = member.initialConfig,
+        .experimentName = m_experiment.name,
+        .experiment = document(),
+        .device = info.name,
+        .backend = info.backend,
+        .instructionSet = info.instructionSet,
+        .threads = m_threads,
+        .threadsPerLane = m_threadsPerLane,
+        .initialWeightsHash = member.initialWeightsHash,
+        .unixSeconds = unixNow()};
+    for (RunObserver* observer : m_options.observers) {
+        observer->runStarted(start);
+        for (Event& event : member.early) {
+            // The document that the run started from has it already.
+            event.scripted = true;
+            observer->eventHappened(event);
+        }
+    }
+    member.early.clear();
+}
+
+// --- stepping ---
+
+bool LaneGroup::isActive() const
+{
+    return std::ranges::any_of(m_members, [](const auto& member) { return member->canStep(); });
+}
+
+std::int64_t LaneGroup::nextStep() const
+{
+    std::int64_t behind = std::numeric_limits<std::int64_t>::max();
+    std::int64_t reached = 0;
+    for (const auto& member : m_members) {
+        reached = std::max(reached, member->lane->nextStep());
+        if (member->canStep()) {
+            behind = std::min(behind, member->lane->nextStep());
+        }
+    }
+    return isActive() ? behind : reached;
+}
+
+std::int64_t LaneGroup::totalSteps() const
+{
+    std::int64_t total = 0;
+    for (const auto& member : m_members) {
+        total = std::max(total, member->lane->config()->steps);
+    }
+    return total;
+}
+
+void LaneGroup::stepMember(std::size_t index)
+{
+    Member& stepping = *m_stepping[index];
+    const double before = steadyNow();
+    try {
+        m_records[index] = stepping.lane->step();
+    } catch (const std::exception& error) {
+        stepping.failure = error.what();
+    }
+    stepping.trainingSeconds += steadyNow() - before;
+}
+
+std::span<const StepRecord> LaneGroup::step()
+{
+    const std::int64_t now = nextStep();
+    m_stepping.clear();
+    for (const auto& member : m_members) {
+        if (member->canStep() && member->lane->nextStep() == now) {
+            if (!member->isStarted) {
+                start(*member);
+            }
+            for (Event& event : member->lane->applyScripted()) {
+                emit(member.get(), std::move(event));
+            }
+            m_stepping.push_back(member.get());
+        }
+    }
+    m_records.assign(m_stepping.size(), {});
+    m_pool.run(m_stepping.size(), [this](std::size_t index) { stepMember(index); });
+    if (m_options.baselineInterval > 0 && now % m_options.baselineInterval == 0) {
+        measureDistances();
+    } else {
+        for (StepRecord& record : m_records) {
+            record.baselineDistance = std::numeric_limits<double>::quiet_NaN();
+        }
+    }
+    std::size_t good = 0;
+    for (std::size_t i = 0; i < m_stepping.size(); ++i) {
+        if (m_stepping[i]->failure.empty()) {
+            StepRecord record = m_records[i];
+            record.generation = m_generation;
+            record.wallSeconds = steadyNow() - m_startedAt;
+            m_stepping[i]->note(record);
+            m_records[good++] = record;
+        }
+    }
+    const std::span<const StepRecord> records(m_records.data(), good);
+    for (RunObserver* observer : m_options.observers) {
+        observer->stepsRecorded(records);
+    }
+    for (Member* stepped : m_stepping) {
+        endIfDone(*stepped);
+    }
+    return records;
+}
+
+void LaneGroup::measureDistances()
+{
+    const auto base = std::ranges::find_if(
+        m_stepping, [this](const Member* candidate) { return candidate->lane->id() == m_baseline; });
+    m_pool.run(m_stepping.size(), [this](std::size_t i) { m_stepping[i]->lane->readWeights(m_stepping[i]->weights); });
+    m_pool.run(m_stepping.size(), [this, base](std::size_t i) {
+        const std::vector<float>& weights = m_stepping[i]->weights;
+        if (base == m_stepping.end() || (*base)->weights.size() != weights.size()) {
+            m_records[i].baselineDistance = std::numeric_limits<double>::quiet_NaN();
+            return;
+        }
+        double difference = 0;
+        double norm = 0;
+        for (std::size_t j = 0; j < weights.size(); ++j) {
+            const double reference = (*base)->weights[j];
+            difference += (weights[j] - reference) * (weights[j] - reference);
+            norm += reference * reference;
+        }
+        m_records[i].baselineDistance = difference == 0 ? 0 : std::sqrt(difference / norm);
+    });
+}
+
+// --- ends ---
+
+void LaneGroup::endIfDone(Member& member)
+{
+    if (!member.failure.empty()) {
+        end(member, RunStatus::Failed, member.failure);
+    } else if (member.lane->hasDiverged()) {
+        end(member, RunStatus::Diverged,
+            fmt::format("The weights are not finite any more since step {}.", member.lane->nextStep() - 1));
+    } else if (member.lane->nextStep() >= member.lane->config()->steps) {
+        end(member, RunStatus::Finished, {});
+    }
+}
+
+void LaneGroup::end(Member& member, RunStatus status, const std::string& message)
+{
+    member.isEnded = true;
+    RunSummary& summary = member.summary;
+    summary.status = status;
+    summary.message = message;
+    summary.finalScale = member.lane->scale();
+    summary.weightsHash = member.lane->weightsHash();
+    summary.stepsPerSecond = member.trainingSeconds > 0
+        ? static_cast<double>(summary.steps) / member.trainingSeconds
+        : 0;
+    summary.bytes = member.lane->bytes();
+    summary.castsPerStep = member.lane->castsPerStep();
+    try {
+        const Validation validation = member.lane->validate();
+        summary.validationLoss = validation.loss;
+        summary.validationAccuracy = validation.accuracy;
+    } catch (const Error& error) {
+        summary.validationLoss = std::numeric_limits<double>::quiet_NaN();
+        summary.validationAccuracy = std::numeric_limits<double>::quiet_NaN();
+        summary.message += fmt::format("{}Validation failed: {}", summary.message.empty() ? "" : " ", error.what());
+    }
+    summary.unixSeconds = unixNow();
+
+    constexpr auto kindOf = [](RunStatus ended) {
+        switch (ended) {
+        case RunStatus::Finished:
+            return EventKind::Finished;
+        case RunStatus::Diverged:
+            return EventKind::Diverged;
+        case RunStatus::Failed:
+            return EventKind::Failed;
+        default:
+            return EventKind::Stopped;
+        }
+    };
+    emit(&member, {.kind = kindOf(status), .step = member.lane->nextStep(), .text = summary.message});
+    if (member.isStarted) {
+        for (RunObserver* observer : m_options.observers) {
+            observer->runEnded(member.lane->id(), summary);
+        }
+    }
+}
+
+void LaneGroup::stopAll()
+{
+    for (const auto& member : m_members) {
+        if (!member->isEnded) {
+            end(*member, RunStatus::Stopped, {});
+        }
+    }
+}
+
+void LaneGroup::reset()
+{
+    std::vector<std::unique_ptr<Member>> fresh;
+    for (const auto& member : m_members) {
+        const LaneConfig& config = *member->lane->config();
+        fresh.push_back(makeMember(member->lane->id(), config, scriptFor(config.name)));
+    }
+    for (const auto& member : m_members) {
+        if (member->isStarted && !member->isEnded) {
+            end(*member, RunStatus::Stopped, {});
+        }
+    }
+    m_members = std::move(fresh);
+    ++m_generation;
+    m_startedAt = steadyNow();
+    emit(nullptr, {.kind = EventKind::Reset});
+}
+
+// --- commands ---
+
+void LaneGroup::set(std::uint32_t lane, const std::string& path, const nlohmann::json& value)
+{
+    Member& target = member(lane);
+    if (target.isEnded) {
+        throw Error(ErrorCode::InvalidArgument,
+            fmt::format("{} has ended; reset or duplicate it to go on with other settings.",
+                target.lane->config()->name));
+    }
+    emit(&target, target.lane->set(path, value));
+}
+
+void LaneGroup::add(LaneConfig config)
+{
+    for (const auto& member : m_members) {
+        if (member->lane->config()->name == config.name) {
+            throw Error(ErrorCode::InvalidArgument,
+                fmt::format("There is a lane named \"{}\" already; give the new one another name.", config.name));
+        }
+    }
+    m_members.push_back(makeMember(m_nextId, std::move(config), {}));
+    ++m_nextId;
+    emit(m_members.back().get(), {.kind = EventKind::LaneAdded, .text = m_members.back()->initialConfig.name});
+}
+
+void LaneGroup::duplicate(std::uint32_t lane, const std::string& name)
+{
+    Member& parent = member(lane);
+    auto copy = std::make_unique<Member>();
+    copy->initialConfig = parent.initialConfig;
+    copy->initialConfig.name = name;
+    copy->initialConfig.document["name"] = name;
+    copy->initialWeightsHash = parent.initialWeightsHash;
+    copy->lane = parent.lane->fork(m_nextId, name);
+    copy->summary.minLoss = std::numeric_limits<double>::infinity();
+    ++m_nextId;
+    m_members.push_back(std::move(copy));
+    emit(m_members.back().get(),
+        {.kind = EventKind::LaneAdded,
+            .step = m_members.back()->lane->nextStep(),
+            .text = fmt::format("{}, a copy of {}", name, parent.initialConfig.name)});
+}
+
+void LaneGroup::remove(std::uint32_t lane)
+{
+    Member& leaving = member(lane);
+    if (leaving.isStarted && !leaving.isEnded) {
+        end(leaving, RunStatus::Stopped, {});
+    }
+    emit(&leaving,
+        {.kind = EventKind::LaneRemoved, .step = leaving.lane->nextStep(), .text = leaving.initialConfig.name});
+    std::erase_if(m_members, [&leaving](const auto& candidate) { return candidate.get() == &leaving; });
+}
+
+void LaneGroup::setBaseline(std::uint32_t lane)
+{
+    m_baseline = member(lane).lane->id();
+}
+
+void LaneGroup::extend(std::int64_t totalSteps)
+{
+    for (const auto& member : m_members) {
+        const bool hasFinished = member->isEnded && member->summary.status == RunStatus::Finished;
+        if (!member->isEnded || hasFinished) {
+            member->lane->extend(totalSteps);
+            member->isEnded = member->lane->nextStep() >= totalSteps;
+        }
+    }
+}
+
+std::vector<LaneStatus> LaneGroup::statuses() const
+{
+    std::vector<LaneStatus> list;
+    for (const auto& member : m_members) {
+        const Lane& lane = *member->lane;
+        list.push_back({.id = lane.id(),
+            .config = lane.config(),
+            .status = member->isEnded ? member->summary.status : RunStatus::Running,
+            .message = member->isEnded ? member->summary.message : std::string(),
+            .nextStep = lane.nextStep(),
+            .scale = lane.scale(),
+            .lr = lane.nextLr(),
+            .bytes = lane.bytes(),
+            .castsPerStep = lane.castsPerStep(),
+            .initialWeightsHash = member->initialWeightsHash,
+            .batchHash = lane.batchHash(),
+            .summary = member->isEnded ? std::optional(member->summary) : std::nullopt});
+    }
+    return list;
+}
+
+} // namespace mantissa

@@ -1,0 +1,87 @@
+/// The lanes of a session: trained in lockstep, reported to the observers, ended when their time has come.
+#pragma once
+
+#include "engine/train/lane.h"
+#include "engine/train/lane_pool.h"
+#include "engine/train/run_observer.h"
+#include "engine/train/session.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace mantissa {
+
+/// Used by the session's worker thread alone.
+class LaneGroup
+{
+public:
+    /// Receives every event, lifecycle and settings alike.
+    using EventSink = std::function<void(const Event&)>;
+
+    /// Loads data and compiles all lanes. Throws Error.
+    LaneGroup(Experiment experiment, const SessionOptions& options, EventSink onEvent);
+    ~LaneGroup();
+    LaneGroup(const LaneGroup&) = delete;
+    LaneGroup& operator=(const LaneGroup&) = delete;
+
+    /// One step of every lane that is furthest behind, so that a lane added late catches up. The records are valid until
+    /// the next call; empty when no lane can step.
+    std::span<const StepRecord> step();
+
+    [[nodiscard]] bool isActive() const; ///< some lane has a step to do
+    [[nodiscard]] std::int64_t nextStep() const;   ///< of the lane furthest behind, or the last step reached
+    [[nodiscard]] std::int64_t totalSteps() const; ///< of the longest lane
+
+    void set(std::uint32_t lane, const std::string& path, const nlohmann::json& value);
+    void add(LaneConfig config);
+    void duplicate(std::uint32_t lane, const std::string& name);
+    void remove(std::uint32_t lane);
+    void setBaseline(std::uint32_t lane);
+    void extend(std::int64_t totalSteps);
+    void stopAll();
+    void reset();
+
+    [[nodiscard]] const DeviceInfo& device() const { return m_backend.device(); }
+    [[nodiscard]] int threads() const { return m_threads; }
+    [[nodiscard]] int threadsPerLane() const { return m_threadsPerLane; }
+    [[nodiscard]] std::uint32_t generation() const { return m_generation; }
+    [[nodiscard]] std::uint32_t baseline() const { return m_baseline; }
+    [[nodiscard]] std::vector<LaneStatus> statuses() const;
+
+private:
+    struct Member;
+
+    std::unique_ptr<Member> makeMember(std::uint32_t id, LaneConfig config, std::vector<ScriptedEvent> events);
+    std::shared_ptr<const Dataset> datasetFor(const LaneConfig& config);
+    [[nodiscard]] std::vector<ScriptedEvent> scriptFor(const std::string& lane) const;
+    Member& member(std::uint32_t lane);
+    void start(Member& member);
+    void stepMember(std::size_t index);
+    void measureDistances();
+    void endIfDone(Member& member);
+    void end(Member& member, RunStatus status, const std::string& message);
+    void emit(Member* member, Event event);
+    [[nodiscard]] nlohmann::json document() const;
+
+    Experiment m_experiment;
+    SessionOptions m_options;
+    EventSink m_onEvent;
+    Backend& m_backend;
+    int m_threads;
+    int m_threadsPerLane;
+    LanePool m_pool;
+    std::map<std::string, std::shared_ptr<const Dataset>> m_datasets;
+    std::vector<std::unique_ptr<Member>> m_members;
+    std::vector<Member*> m_stepping;   ///< of the present step
+    std::vector<StepRecord> m_records; ///< of m_stepping
+    std::uint32_t m_nextId = 0;
+    std::uint32_t m_baseline = 0;
+    std::uint32_t m_generation = 0;
+    double m_startedAt = 0;
+};
+
+} // namespace mantissa

@@ -1,0 +1,101 @@
+#include "engine/train/session.h"
+
+#include "engine/train/session_worker.h"
+
+#include <utility>
+
+namespace mantissa {
+
+Session::Session(Experiment experiment, SessionOptions options)
+    : m_worker(std::make_unique<Worker>(std::move(experiment), std::move(options)))
+{
+}
+
+Session::~Session() = default;
+
+std::uint64_t Session::run()
+{
+    return m_worker->post([](Worker& worker) { worker.run(std::nullopt); });
+}
+
+std::uint64_t Session::runSteps(std::int64_t steps)
+{
+    return m_worker->post([steps](Worker& worker) { worker.run(steps); });
+}
+
+std::uint64_t Session::pause()
+{
+    return m_worker->post([](Worker& worker) { worker.pause(); });
+}
+
+std::uint64_t Session::stop()
+{
+    return m_worker->post([](Worker& worker) { worker.stop(); });
+}
+
+std::uint64_t Session::reset()
+{
+    return m_worker->post([](Worker& worker) { worker.reset(); });
+}
+
+std::uint64_t Session::setSpeedLimit(double stepsPerSecond)
+{
+    return m_worker->post([stepsPerSecond](Worker& worker) { worker.setSpeedLimit(stepsPerSecond); });
+}
+
+std::uint64_t Session::set(std::uint32_t lane, const std::string& path, const nlohmann::json& value)
+{
+    return m_worker->post([lane, path, value](Worker& worker) { worker.lanes().set(lane, path, value); });
+}
+
+std::uint64_t Session::addLane(const LaneConfig& config)
+{
+    return m_worker->post([config](Worker& worker) { worker.lanes().add(config); });
+}
+
+std::uint64_t Session::duplicateLane(std::uint32_t lane, const std::string& name)
+{
+    return m_worker->post([lane, name](Worker& worker) { worker.lanes().duplicate(lane, name); });
+}
+
+std::uint64_t Session::removeLane(std::uint32_t lane)
+{
+    return m_worker->post([lane](Worker& worker) { worker.lanes().remove(lane); });
+}
+
+std::uint64_t Session::setBaseline(std::uint32_t lane)
+{
+    return m_worker->post([lane](Worker& worker) { worker.lanes().setBaseline(lane); });
+}
+
+std::uint64_t Session::extend(std::int64_t totalSteps)
+{
+    return m_worker->post([totalSteps](Worker& worker) { worker.extend(totalSteps); });
+}
+
+std::size_t Session::takeRecords(std::vector<StepRecord>& into)
+{
+    return m_worker->records().takeAll(into);
+}
+
+std::uint64_t Session::droppedRecords() const
+{
+    return m_worker->records().dropped();
+}
+
+std::size_t Session::takeEvents(std::vector<Event>& into)
+{
+    return m_worker->takeEvents(into);
+}
+
+std::shared_ptr<const SessionStatus> Session::status() const
+{
+    return m_worker->status();
+}
+
+void Session::waitUntilIdle()
+{
+    m_worker->waitUntilIdle();
+}
+
+} // namespace mantissa

@@ -1,0 +1,67 @@
+/// One training step of a lane as a graph: forward, loss, backward, unscale, clip, optimizer (design.md, section 4).
+#pragma once
+
+#include "engine/graph/graph.h"
+#include "engine/nn/model.h"
+#include "engine/train/experiment.h"
+
+#include <optional>
+#include <vector>
+
+namespace mantissa {
+
+struct StepGraph
+{
+    Graph graph;
+    std::vector<ValueId> parameters;
+    std::vector<ValueId> gradients;
+    /// Where a parameter's gradient was rounded to 16 bits, for those that were: the census to report.
+    std::vector<ValueId> gradientRoundings;
+    int castsPerStep = 0;
+
+    // Inputs of a micro-batch.
+    ValueId input = 0;
+    ValueId target = 0;
+    std::optional<ValueId> dropoutCounter; ///< int32: differs for every micro-batch of a run
+
+    // Scalars the host writes. Optional ones exist if the settings need them.
+    ValueId lossScale = 0;
+    ValueId inverseScale = 0;
+    ValueId lr = 0;
+    std::optional<ValueId> lossWeight;
+    std::optional<ValueId> inverseAccumulation; ///< 1 / k
+    std::optional<ValueId> keep;                ///< 0 in the first micro-batch of a step, then 1
+    std::optional<ValueId> clipLimit;
+
+    // Scalars the host reads.
+    ValueId microLoss = 0; ///< of the last micro-batch, times the loss weight
+    ValueId loss = 0;      ///< of the step: the mean over micro-batches
+    ValueId foundInf = 0;
+    ValueId sumSquares = 0; ///< of the gradients as they leave unscale
+    ValueId maxAbs = 0;
+    std::optional<ValueId> scaledSumSquares;  ///< clip-then-unscale: of the scaled gradients, before clipping
+    std::optional<ValueId> scaledMaxAbs;
+    std::optional<ValueId> clippedSumSquares; ///< unscale-then-clip: after clipping
+    ValueId updateSquares = 0;
+    ValueId weightSquares = 0;
+};
+
+/// The model in the lane's precision, with everything that a step does to it. Throws Error for settings that do not fit
+/// the model.
+StepGraph buildStepGraph(const LaneConfig& lane, std::int64_t features, std::int64_t outputs);
+
+/// The model alone, without dropout, in the lane's precision. The output's kind is StepOutput.
+struct EvaluationGraph
+{
+    Graph graph;
+    std::vector<ValueId> parameters;
+    ValueId input = 0;
+    ValueId output = 0; ///< fp32 [batch, outputs]
+};
+
+EvaluationGraph buildEvaluationGraph(const LaneConfig& lane, std::int64_t features, std::int64_t outputs);
+
+/// Whether going from one setting to the other changes the graph, not only scalars that the host writes.
+bool needsNewGraph(const LaneConfig& from, const LaneConfig& to);
+
+} // namespace mantissa
