@@ -83,7 +83,7 @@ private:
                 node.inputs[i] = inFormat(node.inputs[i], *format, node.name);
             }
         }
-        const std::vector<ValueId> outputs = m_result.graph.emit(std::move(node), names);
+        const std::vector<ValueId> outputs = m_result.graph.append(std::move(node), names);
         for (std::size_t i = 0; i < outputs.size(); ++i) {
             m_result.values[originals[i]] = outputs[i];
             m_result.graph.value(outputs[i]).kind = m_forward.value(originals[i]).kind;
@@ -142,7 +142,7 @@ private:
             .phase = isParameter ? Phase::WeightCast : Phase::Forward,
             .reason = fmt::format("input of {}", user)};
         const ValueId copy
-            = m_result.graph.emit(std::move(cast), {fmt::format("{}.{}", source.name, suffix)}, format)[0];
+            = m_result.graph.append(std::move(cast), {fmt::format("{}.{}", source.name, suffix)}, format)[0];
         if (isParameter) {
             m_result.graph.value(copy).kind = ValueKind::WeightCopy;
             m_weightCopies.emplace(std::pair(id, format), copy);

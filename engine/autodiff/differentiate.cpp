@@ -62,10 +62,10 @@ public:
         const bool isIdentity = op == Op::Cast && m_graph.value(inputs[0]).type.dtype == wanted.type.dtype;
         ValueId gradient = isIdentity
             ? inputs[0]
-            : m_graph.emit({op, nodeName, std::move(attributes), std::move(inputs), {}, Phase::Backward, {}},
+            : m_graph.append({op, nodeName, std::move(attributes), std::move(inputs), {}, Phase::Backward, {}},
                 {wanted.name + ".grad"}, wanted.type.dtype)[0];
         if (const auto earlier = m_gradients[target]) {
-            gradient = m_graph.emit({Op::Add, nodeName + ".sum", {}, {*earlier, gradient}, {}, Phase::Backward, {}},
+            gradient = m_graph.append({Op::Add, nodeName + ".sum", {}, {*earlier, gradient}, {}, Phase::Backward, {}},
                 {wanted.name + ".grad"})[0];
         }
         m_gradients[target] = gradient;
@@ -98,7 +98,7 @@ std::vector<ValueId> differentiate(
         ValueId gradient = *found;
         if (!taken.insert(gradient).second) {
             // Two parameters whose gradients are the same value: the update changes gradients in place.
-            gradient = graph.emit({Op::Cast, value.name + ".backward.copy", {}, {gradient}, {}, Phase::Backward, {}},
+            gradient = graph.append({Op::Cast, value.name + ".backward.copy", {}, {gradient}, {}, Phase::Backward, {}},
                 {value.name + ".grad"})[0];
         }
         gradients.push_back(gradient);

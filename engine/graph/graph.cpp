@@ -63,7 +63,7 @@ void Graph::addNode(Node node)
     m_nodes.push_back(std::move(node));
 }
 
-std::vector<ValueId> Graph::emit(
+std::vector<ValueId> Graph::append(
     Node node, const std::vector<std::string>& outputNames, std::optional<DType> outputDtype)
 {
     std::vector<TensorType> types = inferTypes(node);

@@ -58,7 +58,7 @@ public:
 
     /// Appends a node and creates its outputs, named by `outputNames`, with the types that the op infers;
     /// `outputDtype` replaces the inferred dtype of output 0. Returns the outputs.
-    std::vector<ValueId> emit(
+    std::vector<ValueId> append(
         Node node, const std::vector<std::string>& outputNames, std::optional<DType> outputDtype = std::nullopt);
 
     /// Lets every node that reads or writes `from` use `to` instead, which must have the same type.

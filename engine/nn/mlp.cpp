@@ -41,7 +41,7 @@ ValueId appendLinear(Model& model, const std::string& name, ValueId x, std::int6
     };
     const ValueId weight = parameter(".weight", {outputs, inputs}, bound * initGain);
     const ValueId bias = parameter(".bias", {outputs}, bound);
-    return model.graph.emit({.op = Op::Linear, .name = name, .attributes = {}, .inputs = {x, weight, bias}, .outputs = {}},
+    return model.graph.append({.op = Op::Linear, .name = name, .attributes = {}, .inputs = {x, weight, bias}, .outputs = {}},
         {name + ".out"})[0];
 }
 
@@ -53,7 +53,7 @@ ValueId appendActivation(Model& model, const std::string& name, const std::strin
             if (row.op == Op::Gelu) {
                 attributes = GeluAttributes {row.tanhForm};
             }
-            return model.graph.emit(
+            return model.graph.append(
                 {.op = row.op, .name = name, .attributes = attributes, .inputs = {x}, .outputs = {}},
                 {name + ".out"})[0];
         }
@@ -69,7 +69,7 @@ ValueId appendDropout(Model& model, const std::string& name, double probability,
     }
     const DropoutAttributes attributes {
         static_cast<float>(probability), seed, randomStream(RandomPurpose::Dropout, name)};
-    return model.graph.emit({.op = Op::Dropout,
+    return model.graph.append({.op = Op::Dropout,
                                 .name = name,
                                 .attributes = attributes,
                                 .inputs = {x, model.dropoutCounter},

@@ -45,7 +45,7 @@ Model buildModel(const ModelConfig& config, const ModelTask& task)
     if (loss == Op::SoftmaxCrossEntropy) {
         lossOutputs.emplace_back("log_probabilities");
     }
-    model.loss = model.graph.emit(
+    model.loss = model.graph.append(
         {.op = loss, .name = "loss", .attributes = {}, .inputs = {model.output, model.target}, .outputs = {}},
         lossOutputs)[0];
     return model;

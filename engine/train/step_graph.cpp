@@ -78,7 +78,7 @@ private:
 
     ValueId scaled(ValueId x, ValueId factor, const char* name)
     {
-        return m_step.graph.emit({.op = Op::Scale, .name = name, .attributes = {}, .inputs = {x, factor}, .outputs = {}},
+        return m_step.graph.append({.op = Op::Scale, .name = name, .attributes = {}, .inputs = {x, factor}, .outputs = {}},
             {std::string(name) + ".out"})[0];
     }
 
@@ -288,7 +288,7 @@ EvaluationGraph buildEvaluationGraph(const LaneConfig& lane, std::int64_t featur
         evaluation.parameters.push_back(cast.values[parameter.value]);
     }
     if (isHalf(evaluation.graph.value(evaluation.output).type.dtype)) {
-        evaluation.output = evaluation.graph.emit({.op = Op::Cast,
+        evaluation.output = evaluation.graph.append({.op = Op::Cast,
                                                       .name = "output.to_fp32",
                                                       .attributes = {},
                                                       .inputs = {evaluation.output},

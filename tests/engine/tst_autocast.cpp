@@ -1,0 +1,227 @@
+// The passes over the graph: where casts go, what backward computes in, and that no two living values share memory.
+#include "engine/autocast/autocast.h"
+#include "engine/autodiff/differentiate.h"
+#include "engine/core/error.h"
+#include "engine/graph/memory_plan.h"
+#include "engine/graph/op_def.h"
+#include "engine/nn/model.h"
+#include "engine/train/step_graph.h"
+
+#include <QtTest>
+
+#include <algorithm>
+#include <set>
+
+using namespace mantissa;
+
+namespace {
+
+Model mlp()
+{
+    ModelConfig config;
+    config.hidden = {32, 16};
+    config.dropout = 0.25;
+    return buildModel(config, {8, 64, 10, "cross_entropy", true, 1});
+}
+
+const Node& nodeNamed(const Graph& graph, std::string_view name)
+{
+    const auto found = std::ranges::find(graph.nodes(), name, &Node::name);
+    if (found == graph.nodes().end()) {
+        throw Error(ErrorCode::Internal, "no node " + std::string(name));
+    }
+    return *found;
+}
+
+DType formatOf(const Graph& graph, std::string_view node)
+{
+    return graph.value(nodeNamed(graph, node).outputs[0]).type.dtype;
+}
+
+int casts(const Graph& graph)
+{
+    return static_cast<int>(std::ranges::count(graph.nodes(), Op::Cast, &Node::op));
+}
+
+LaneConfig lane(const char* policy)
+{
+    return parseLane({{"name", "a"}, {"model", {{"kind", "mlp"}, {"hidden", {32, 16}}}}, {"data", {{"batch", 8}}},
+                         {"precision", {{"policy", policy}}}},
+        "test");
+}
+
+} // namespace
+
+class TestAutocast : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void leavesAnFp32GraphAlone()
+    {
+        const Model model = mlp();
+        const AutocastResult result = applyAutocast(model.graph, {});
+        QCOMPARE(result.graph.nodes().size(), model.graph.nodes().size());
+        QCOMPARE(casts(result.graph), 0);
+    }
+
+    void followsPyTorchsLists()
+    {
+        const Model model = mlp();
+        const AutocastResult result = applyAutocast(model.graph, {"fp16", DType::Float16, {}});
+        // Linear is on the lower-precision list, relu and dropout follow, the loss is on the FP32 list.
+        QCOMPARE(formatOf(result.graph, "fc1"), DType::Float16);
+        QCOMPARE(formatOf(result.graph, "act1"), DType::Float16);
+        QCOMPARE(formatOf(result.graph, "drop1"), DType::Float16);
+        QCOMPARE(formatOf(result.graph, "fc3"), DType::Float16);
+        QCOMPARE(formatOf(result.graph, "loss"), DType::Float32);
+        // Six parameters, the samples, and the logits on their way to the loss.
+        QCOMPARE(casts(result.graph), 8);
+        QVERIFY(nodeNamed(result.graph, "fc1").reason.find("fp16") != std::string::npos);
+    }
+
+    void castsAParameterOncePerFormat()
+    {
+        Graph graph;
+        const ValueId x = graph.addValue({"x", {DType::Float32, {2, 3}}, ValueKind::Input});
+        const ValueId w = graph.addValue({"w", {DType::Float32, {3, 3}}, ValueKind::Parameter});
+        const ValueId once = graph.append({.op = Op::Linear, .name = "a", .inputs = {x, w}}, {"a"})[0];
+        graph.append({.op = Op::Linear, .name = "b", .inputs = {once, w}}, {"b"});
+        const AutocastResult result = applyAutocast(graph, {"bf16", DType::BFloat16, {}});
+        QCOMPARE(nodeNamed(result.graph, "a").inputs[1], nodeNamed(result.graph, "b").inputs[1]);
+        QCOMPARE(casts(result.graph), 2);
+        QCOMPARE(result.graph.value(nodeNamed(result.graph, "a").inputs[1]).kind, ValueKind::WeightCopy);
+    }
+
+    void overridesByNodeBeforeKind()
+    {
+        const Model model = mlp();
+        const AutocastResult result = applyAutocast(
+            model.graph, {"fp16", DType::Float16, {{"linear", DType::BFloat16}, {"fc2", DType::Float32}}});
+        QCOMPARE(formatOf(result.graph, "fc1"), DType::BFloat16);
+        QCOMPARE(formatOf(result.graph, "fc2"), DType::Float32);
+        QCOMPARE(formatOf(result.graph, "act2"), DType::Float32);
+    }
+
+    void refusesAnOverrideOfNothing()
+    {
+        const Model model = mlp();
+        try {
+            applyAutocast(model.graph, {"fp16", DType::Float16, {{"fc9", DType::Float32}}});
+            QFAIL("accepted");
+        } catch (const Error& error) {
+            QVERIFY(std::string_view(error.what()).find("fc9") != std::string_view::npos);
+            QVERIFY(std::string_view(error.what()).find("fc1") != std::string_view::npos);
+        }
+    }
+
+    void mixedInputsMeetInTheWidestFormat()
+    {
+        Graph graph;
+        const ValueId a = graph.addValue({"a", {DType::Float16, {4}}, ValueKind::Input});
+        const ValueId b = graph.addValue({"b", {DType::BFloat16, {4}}, ValueKind::Input});
+        graph.append({.op = Op::Add, .name = "sum", .inputs = {a, b}}, {"sum"});
+        const AutocastResult result = applyAutocast(graph, {"fp16", DType::Float16, {}});
+        QCOMPARE(formatOf(result.graph, "sum"), DType::Float32);
+    }
+
+    void backwardRunsInTheFormatOfItsForward()
+    {
+        const StepGraph step = buildStepGraph(lane("fp16"), 64, 10);
+        QCOMPARE(formatOf(step.graph, "fc2.backward.weight"), DType::Float16);
+        QCOMPARE(formatOf(step.graph, "fc2.backward.input"), DType::Float16);
+        QCOMPARE(formatOf(step.graph, "loss.backward.logits"), DType::Float32);
+        QCOMPARE(step.gradientRoundings.size(), step.parameters.size());
+        for (std::size_t i = 0; i < step.parameters.size(); ++i) {
+            QCOMPARE(step.graph.value(step.gradients[i]).type, step.graph.value(step.parameters[i]).type);
+        }
+        // The samples are no parameter: nobody computes their gradient.
+        QVERIFY(std::ranges::find(step.graph.nodes(), "fc1.backward.input", &Node::name) == step.graph.nodes().end());
+        QVERIFY(buildStepGraph(lane("fp32"), 64, 10).gradientRoundings.empty());
+    }
+
+    void aValueUsedTwiceSumsItsGradients()
+    {
+        Graph graph;
+        const ValueId x = graph.addValue({"x", {DType::Float32, {2, 3}}, ValueKind::Input});
+        const ValueId w = graph.addValue({"w", {DType::Float32, {3, 3}}, ValueKind::Parameter});
+        const ValueId target = graph.addValue({"t", {DType::Float32, {2, 3}}, ValueKind::Input});
+        const ValueId one = graph.addValue({"one", {DType::Float32, {}}, ValueKind::StepInput});
+        const ValueId y = graph.append({.op = Op::Linear, .name = "a", .inputs = {x, w}}, {"y"})[0];
+        const ValueId z = graph.append({.op = Op::Linear, .name = "b", .inputs = {y, w}}, {"z"})[0];
+        const ValueId loss = graph.append({.op = Op::MseLoss, .name = "loss", .inputs = {z, target}}, {"loss"})[0];
+        const auto gradients = differentiate(graph, loss, one, std::vector {w});
+        QCOMPARE(graph.nodes().back().op, Op::Add);
+        QCOMPARE(graph.nodes().back().outputs[0], gradients[0]);
+    }
+
+    void gradientsLieAsTheirParametersDo()
+    {
+        for (const char* policy : {"fp32", "fp16"}) {
+            const StepGraph step = buildStepGraph(lane(policy), 64, 10);
+            const MemoryPlan plan = planMemory(step.graph);
+            for (std::size_t i = 0; i < step.parameters.size(); ++i) {
+                QCOMPARE(plan.offsets[step.gradients[i]], plan.offsets[step.parameters[i]]);
+            }
+        }
+    }
+
+    void activationsAliveTogetherDoNotOverlap()
+    {
+        const StepGraph step = buildStepGraph(lane("fp16"), 64, 10);
+        const Graph& graph = step.graph;
+        const MemoryPlan plan = planMemory(graph);
+        // Lifetimes written down anew: from the first to the last node that names the value.
+        std::vector<std::pair<std::size_t, std::size_t>> life(graph.values().size(), {SIZE_MAX, 0});
+        for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
+            for (const auto* ids : {&graph.nodes()[i].inputs, &graph.nodes()[i].outputs}) {
+                for (const ValueId id : *ids) {
+                    life[id] = {std::min(life[id].first, i), std::max(life[id].second, i)};
+                }
+            }
+        }
+        std::size_t all = 0;
+        int pairs = 0;
+        for (ValueId a = 0; a < graph.values().size(); ++a) {
+            if (graph.value(a).kind != ValueKind::Activation || life[a].first == SIZE_MAX) {
+                continue;
+            }
+            const std::size_t endA = plan.offsets[a] + graph.value(a).type.bytes();
+            all += graph.value(a).type.bytes();
+            QVERIFY(endA <= plan.blockBytes[static_cast<std::size_t>(ValueKind::Activation)]);
+            for (ValueId b = 0; b < a; ++b) {
+                const bool together = graph.value(b).kind == ValueKind::Activation && life[b].first != SIZE_MAX
+                    && life[a].first <= life[b].second && life[b].first <= life[a].second;
+                if (together) {
+                    ++pairs;
+                    const std::size_t endB = plan.offsets[b] + graph.value(b).type.bytes();
+                    QVERIFY2(endA <= plan.offsets[b] || endB <= plan.offsets[a],
+                        (graph.value(a).name + " and " + graph.value(b).name).c_str());
+                }
+            }
+        }
+        QVERIFY(pairs > 10);
+        // Memory is reused: the block is smaller than all values side by side.
+        QVERIFY(plan.blockBytes[static_cast<std::size_t>(ValueKind::Activation)] < all);
+    }
+
+    void refusesShapesThatDoNotFit()
+    {
+        Graph graph;
+        const ValueId x = graph.addValue({"x", {DType::Float32, {2, 3}}, ValueKind::Input});
+        const ValueId w = graph.addValue({"w", {DType::Float32, {4, 5}}, ValueKind::Parameter});
+        try {
+            graph.append({.op = Op::Linear, .name = "fc1", .inputs = {x, w}}, {"y"});
+            QFAIL("accepted");
+        } catch (const Error& error) {
+            const std::string text = error.what();
+            QCOMPARE(error.code(), ErrorCode::ShapeMismatch);
+            QVERIFY(text.find("fc1") != std::string::npos);
+            QVERIFY(text.find("[2, 3]") != std::string::npos);
+            QVERIFY(text.find("[4, 5]") != std::string::npos);
+        }
+    }
+};
+
+QTEST_APPLESS_MAIN(TestAutocast)
+#include "tst_autocast.moc"

@@ -1,0 +1,421 @@
+// Sessions as people use them: lanes in lockstep, commands at step boundaries, runs that repeat to the last bit.
+#include "engine/train/session.h"
+
+#include <QtTest>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <random>
+
+using namespace mantissa;
+
+namespace {
+
+constexpr const char* threeLanes = R"({"mantissa": 1, "name": "three", "steps": 40, "optimizer": {"lr": 0.004},
+    "data": {"kind": "digits", "batch": 32}, "model": {"kind": "mlp", "hidden": [32], "dropout": 0.2},
+    "lanes": [{"name": "fp32"},
+              {"name": "fp16", "precision": {"policy": "fp16"}, "scaler": {"growth_interval": 7}},
+              {"name": "bf16", "precision": {"policy": "bf16"}}]})";
+
+/// What an observer was told, in order.
+class Recorder : public RunObserver
+{
+public:
+    void runStarted(const RunStart& start) override { starts.push_back(start); }
+    void stepsRecorded(std::span<const StepRecord> steps) override
+    {
+        records.insert(records.end(), steps.begin(), steps.end());
+    }
+    void eventHappened(const Event& event) override { events.push_back(event); }
+    void runEnded(std::uint32_t lane, const RunSummary& summary) override { summaries[lane] = summary; }
+
+    std::vector<RunStart> starts;
+    std::vector<StepRecord> records;
+    std::vector<Event> events;
+    std::map<std::uint32_t, RunSummary> summaries;
+};
+
+Recorder train(const nlohmann::json& document, int threads = 0, const std::string& device = "auto")
+{
+    Recorder recorder;
+    SessionOptions options;
+    options.device = device;
+    options.threads = threads;
+    options.observers = {&recorder};
+    Session session(parseExperiment(document.dump(), "test"), options);
+    session.run();
+    session.waitUntilIdle();
+    return recorder;
+}
+
+nlohmann::json document(const char* text = threeLanes)
+{
+    return nlohmann::json::parse(text);
+}
+
+/// Everything in a record but times.
+bool isSameStep(const StepRecord& a, const StepRecord& b)
+{
+    const auto same = [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); };
+    return a.step == b.step && a.lane == b.lane && a.foundInf == b.foundInf && a.skipped == b.skipped
+        && a.growthTracker == b.growthTracker && same(a.loss, b.loss) && same(a.gradNorm, b.gradNorm)
+        && same(a.gradNormClipped, b.gradNormClipped) && same(a.gradMax, b.gradMax) && same(a.scale, b.scale)
+        && same(a.lr, b.lr) && same(a.flushed, b.flushed) && same(a.subnormal, b.subnormal)
+        && same(a.updateRatio, b.updateRatio) && same(a.baselineDistance, b.baselineDistance)
+        && a.batchHash == b.batchHash;
+}
+
+bool isSameRun(const Recorder& a, const Recorder& b)
+{
+    return a.records.size() == b.records.size()
+        && std::equal(a.records.begin(), a.records.end(), b.records.begin(), isSameStep);
+}
+
+} // namespace
+
+class TestSession : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void trainsAllLanesInLockstep()
+    {
+        const Recorder run = train(document());
+        QCOMPARE(run.records.size(), std::size_t {120});
+        for (std::size_t i = 0; i < run.records.size(); ++i) {
+            QCOMPARE(run.records[i].step, static_cast<std::int64_t>(i / 3));
+            QCOMPARE(run.records[i].lane, static_cast<std::uint32_t>(i % 3));
+            QCOMPARE(run.records[i].batchHash, run.records[i / 3 * 3].batchHash);
+            QVERIFY(run.records[i].lossFinite);
+        }
+        QCOMPARE(run.starts.size(), std::size_t {3});
+        QCOMPARE(run.starts[0].initialWeightsHash, run.starts[1].initialWeightsHash);
+        QCOMPARE(run.starts[0].initialWeightsHash, run.starts[2].initialWeightsHash);
+        for (const auto& [lane, summary] : run.summaries) {
+            QCOMPARE(summary.status, RunStatus::Finished);
+            QVERIFY2(summary.finalLoss < 0.8 * run.records[lane].loss, "the lane has learnt");
+            QVERIFY(summary.validationAccuracy > 0.3);
+        }
+        QCOMPARE(run.summaries.size(), std::size_t {3});
+    }
+
+    void repeatsToTheLastBit_data()
+    {
+        QTest::addColumn<int>("threads");
+        QTest::newRow("one thread") << 1;
+        QTest::newRow("two threads") << 2;
+        QTest::newRow("six threads, two a lane") << 6;
+    }
+
+    void repeatsToTheLastBit()
+    {
+        QFETCH(int, threads);
+        QVERIFY(isSameRun(train(document(), threads), train(document(), threads)));
+    }
+
+    void agreesWithTheReferenceBackend()
+    {
+        nlohmann::json small = document();
+        small["steps"] = 5;
+        const Recorder cpu = train(small, 1, "cpu");
+        const Recorder reference = train(small, 1, "reference");
+        for (std::size_t i = 0; i < cpu.records.size(); ++i) {
+            // The loss is a mean of about 2.3 with an FP32 (lane 0) or 16-bit forward behind it; five Adam steps of at
+            // most lr in every weight can amplify a flipped rounding, so the bound is some unit roundoffs of the format.
+            const double roundoff = std::array {0x1p-24, 0x1p-11, 0x1p-8}[cpu.records[i].lane];
+            QVERIFY2(std::abs(cpu.records[i].loss - reference.records[i].loss) < 16 * roundoff * reference.records[i].loss,
+                qPrintable(QString::number(i)));
+        }
+    }
+
+    void powerOfTwoScaleLeavesBf16Unchanged()
+    {
+        nlohmann::json pair = document();
+        pair["lanes"] = {{{"name", "plain"}, {"precision", {{"policy", "bf16"}}}},
+            {{"name", "scaled"}, {"precision", {{"policy", "bf16"}}}, {"scaler", {{"growth_interval", 3}}}}};
+        const Recorder run = train(pair);
+        QVERIFY(run.records.back().scale > 65536);
+        QCOMPARE(run.summaries.at(0).weightsHash, run.summaries.at(1).weightsHash);
+    }
+
+    void aLanesResultDoesNotDependOnItsNeighbours()
+    {
+        nlohmann::json alone = document();
+        alone["lanes"] = {alone["lanes"][1]};
+        const Recorder one = train(alone, 1);
+        const Recorder three = train(document(), 3);
+        QCOMPARE(one.summaries.at(0).weightsHash, three.summaries.at(1).weightsHash);
+    }
+
+    void accumulationEqualsTheLargeBatch()
+    {
+        nlohmann::json big = document();
+        big["model"].erase("dropout"); // whose masks differ between micro-batches and one batch
+        big["lanes"] = {{{"name", "one of 32"}},
+            {{"name", "four of 8"}, {"data", {{"batch", 8}}}, {"accumulation", {{"steps", 4}}}}};
+        const Recorder run = train(big);
+        for (std::size_t i = 0; i < 20; i += 2) {
+            // The same samples, averaged in another order: FP32 roundings, grown by ten Adam steps.
+            QVERIFY(std::abs(run.records[i].loss - run.records[i + 1].loss) < 1e-4);
+        }
+    }
+
+    void infiniteGradientsAreSkippedWithAScalerAndFatalWithout()
+    {
+        nlohmann::json hot = document();
+        hot["steps"] = 30;
+        hot["lanes"] = {{{"name", "scaler"}, {"precision", {{"policy", "fp16"}}}, {"scaler", {{"init_scale", 4294967296.0}}}},
+            {{"name", "none"}, {"precision", {{"policy", "fp16"}}}, {"loss_weight", 4294967296.0}}};
+        const Recorder run = train(hot);
+        const RunSummary& skipping = run.summaries.at(0);
+        QCOMPARE(skipping.status, RunStatus::Finished);
+        QVERIFY(skipping.skippedSteps > 5);
+        QCOMPARE(skipping.firstSkip, std::int64_t {0});
+        QCOMPARE(skipping.finalScale, std::ldexp(1.0, 32 - static_cast<int>(skipping.skippedSteps)));
+        QCOMPARE(run.summaries.at(1).status, RunStatus::Diverged);
+        QCOMPARE(run.summaries.at(1).steps, std::int64_t {1});
+        QVERIFY(std::ranges::any_of(run.events, [](const Event& event) { return event.kind == EventKind::Diverged; }));
+    }
+
+    void clipsInEitherOrder()
+    {
+        nlohmann::json clips = document();
+        clips["precision"] = {{"policy", "fp16"}};
+        clips["scaler"] = nlohmann::json::object();
+        clips["lanes"] = {{{"name", "right"}, {"clip", {{"order", "unscale-then-clip"}, {"max_norm", 0.5}}}},
+            {{"name", "wrong"}, {"clip", {{"order", "clip-then-unscale"}, {"max_norm", 0.5}}}},
+            {{"name", "value"}, {"clip", {{"order", "unscale-then-clip"}, {"max_value", 0.01}}}}};
+        const Recorder run = train(clips);
+        for (const StepRecord& record : run.records) {
+            if (record.skipped) {
+                continue;
+            }
+            if (record.lane == 0) {
+                QVERIFY(record.gradNormClipped <= 0.5 * (1 + 1e-5));
+                QVERIFY(std::abs(record.gradNormClipped - std::min(record.gradNorm, 0.5)) < 1e-5);
+            } else if (record.lane == 1) {
+                QVERIFY(std::abs(record.gradNormClipped - 0.5 / record.scale) < 1e-5 * 0.5 / record.scale + 1e-12);
+            } else {
+                QVERIFY(record.gradNormClipped <= record.gradNorm);
+            }
+        }
+    }
+
+    void scriptedEventsTakeEffectAtTheirStep()
+    {
+        nlohmann::json scripted = document();
+        scripted["events"] = {{{"step", 10}, {"lane", "fp16"}, {"set", {{"scaler.scale", 1024}, {"optimizer.lr", 0.5}}}},
+            {{"step", 20}, {"lane", "fp16"}, {"set", {{"precision.policy", "bf16"}}}}};
+        const Recorder run = train(scripted);
+        const auto at = [&run](std::int64_t step) { return run.records[static_cast<std::size_t>(step) * 3 + 1]; };
+        QCOMPARE(at(10).scale, 1024.0);
+        QCOMPARE(at(9).lr, 0.004);
+        QCOMPARE(at(10).lr, 0.5);
+        QCOMPARE(run.records.size(), std::size_t {120});
+        QCOMPARE(std::ranges::count_if(run.events, [](const Event& e) { return e.kind == EventKind::Set && e.scripted; }), 3);
+    }
+
+    void pausesStepsAndGoesOn()
+    {
+        Session session(parseExperiment(threeLanes, "test"), {});
+        session.waitUntilIdle();
+        QCOMPARE(session.status()->state, SessionState::Ready);
+        session.runSteps(1);
+        session.waitUntilIdle();
+        QCOMPARE(session.status()->state, SessionState::Paused);
+        QCOMPARE(session.status()->step, std::int64_t {1});
+        session.runSteps(5);
+        session.waitUntilIdle();
+        QCOMPARE(session.status()->step, std::int64_t {6});
+        session.run();
+        session.waitUntilIdle();
+        QCOMPARE(session.status()->state, SessionState::Finished);
+        session.extend(50);
+        session.run();
+        session.waitUntilIdle();
+        QCOMPARE(session.status()->step, std::int64_t {50});
+        std::vector<StepRecord> records;
+        session.takeRecords(records);
+        QCOMPARE(records.size(), std::size_t {150});
+    }
+
+    void resetStartsAgainWithPresentSettings()
+    {
+        Session session(parseExperiment(threeLanes, "test"), {});
+        session.run();
+        session.waitUntilIdle();
+        const std::string first = session.status()->lanes[0].summary->weightsHash;
+        session.reset();
+        session.waitUntilIdle();
+        QCOMPARE(session.status()->state, SessionState::Ready);
+        QCOMPARE(session.status()->generation, 1U);
+        session.set(1, "optimizer.lr", 0.002);
+        session.run();
+        session.waitUntilIdle();
+        QCOMPARE(session.status()->lanes[0].summary->weightsHash, first);
+        std::vector<StepRecord> records;
+        session.takeRecords(records);
+        QCOMPARE(records.back().generation, 1U);
+        QCOMPARE(records[records.size() - 2].lr, 0.002);
+    }
+
+    void refusedCommandsSayWhyAndChangeNothing()
+    {
+        Session session(parseExperiment(threeLanes, "test"), {});
+        const std::uint64_t bad = session.set(0, "optimizer.lr", "fast");
+        session.set(0, "model.hidden", {1, 2});
+        session.set(77, "optimizer.lr", 1);
+        session.set(0, "scaler.scale", 2);
+        session.waitUntilIdle();
+        std::vector<Event> events;
+        session.takeEvents(events);
+        QCOMPARE(events.size(), std::size_t {4});
+        for (const Event& event : events) {
+            QCOMPARE(event.kind, EventKind::Refused);
+            QVERIFY(!event.text.empty());
+        }
+        QCOMPARE(events[0].command, bad);
+        QCOMPARE(session.status()->lanes[0].config->optimizer.lr, 0.004);
+    }
+
+    void aLaneAddedLateCatchesUpOnTheSameBatches()
+    {
+        Session session(parseExperiment(threeLanes, "test"), {});
+        session.runSteps(15);
+        session.waitUntilIdle();
+        LaneConfig late = *session.status()->lanes[0].config;
+        late.name = "late";
+        late.document["name"] = "late";
+        session.addLane(late);
+        session.run();
+        session.waitUntilIdle();
+        const auto status = session.status();
+        QCOMPARE(status->lanes.size(), std::size_t {4});
+        QCOMPARE(status->lanes[3].summary->weightsHash, status->lanes[0].summary->weightsHash);
+    }
+
+    void aForkGoesOnAsItsParentWouldHave()
+    {
+        Recorder recorder;
+        SessionOptions options;
+        options.observers = {&recorder};
+        Session session(parseExperiment(threeLanes, "test"), options);
+        session.set(1, "optimizer.lr", 0.004);
+        session.runSteps(15);
+        session.set(1, "scaler.scale", 512);
+        session.duplicateLane(1, "copy");
+        session.waitUntilIdle();
+        session.run();
+        session.waitUntilIdle();
+        const auto status = session.status();
+        QCOMPARE(status->lanes[3].summary->weightsHash, status->lanes[1].summary->weightsHash);
+        QCOMPARE(status->lanes[3].batchHash, status->lanes[1].batchHash);
+
+        // The fork's own document, with its history, trains it from the start without its parent.
+        const RunStart& start = recorder.starts.back();
+        QCOMPARE(start.config.name, std::string("copy"));
+        nlohmann::json alone = start.experiment;
+        std::erase_if(alone["lanes"].get_ref<nlohmann::json::array_t&>(),
+            [](const nlohmann::json& lane) { return lane["name"] != "copy"; });
+        std::erase_if(alone["events"].get_ref<nlohmann::json::array_t&>(),
+            [](const nlohmann::json& event) { return event.value("lane", "copy") != "copy"; });
+        const Recorder replay = train(alone);
+        QCOMPARE(replay.summaries.at(0).weightsHash, status->lanes[3].summary->weightsHash);
+    }
+
+    void randomKnobsReplayToTheSameWeights()
+    {
+        const auto seed = std::random_device {}();
+        qInfo() << "seed" << seed;
+        std::mt19937 random(seed);
+        const auto pick = [&random](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+        Recorder recorder;
+        SessionOptions options;
+        options.observers = {&recorder};
+        nlohmann::json base = document();
+        base["steps"] = 400;
+        Session session(parseExperiment(base.dump(), "test"), options);
+        session.run();
+        for (int i = 0; i < 60; ++i) {
+            const auto lane = static_cast<std::uint32_t>(pick(3));
+            switch (pick(8)) {
+            case 0: session.set(lane, "optimizer.lr", std::ldexp(1.0, -5 - pick(8))); break;
+            case 1: session.set(lane, "scaler.scale", std::ldexp(1.0, pick(30))); break;
+            case 2: session.set(lane, "precision.policy", std::array {"fp32", "fp16", "bf16"}[static_cast<std::size_t>(pick(3))]); break;
+            case 3: session.set(lane, "clip", {{"order", "clip-then-unscale"}, {"max_norm", 1.0}}); break;
+            case 4: session.set(lane, "clip", {{"order", "unscale-then-clip"}, {"max_norm", 0.25}}); break;
+            case 5: session.set(lane, "scaler", {{"family", "pytorch"}, {"growth_interval", 1 + pick(9)}}); break;
+            case 6: session.set(lane, "scaler", nullptr); break;
+            case 7: session.set(lane, "optimizer.weight_decay", 0.01 * pick(10)); break;
+            }
+            QTest::qWait(1);
+        }
+        session.waitUntilIdle();
+        nlohmann::json replay = base;
+        std::map<std::uint32_t, std::string> names;
+        for (const RunStart& start : recorder.starts) {
+            names[start.lane] = start.config.name;
+        }
+        replay["events"] = recorder.starts[0].experiment.value("events", nlohmann::json::array());
+        for (const Event& event : recorder.events) {
+            if (event.kind == EventKind::Set && !event.scripted) {
+                replay["events"].push_back({{"step", event.step}, {"lane", names.at(event.lane)},
+                    {"set", {{event.path, nlohmann::json::parse(event.after)}}}});
+            }
+        }
+        QVERIFY(replay["events"].size() > 5);
+        const Recorder again = train(replay);
+        for (const auto& [lane, summary] : recorder.summaries) {
+            QCOMPARE(again.summaries.at(lane).weightsHash, summary.weightsHash);
+        }
+    }
+
+    void failsInWordsWhenItCannotPrepare()
+    {
+        nlohmann::json broken = document();
+        broken["data"] = {{"kind", "mnist"}, {"path", "/nonexistent"}};
+        Session session(parseExperiment(broken.dump(), "test"), {});
+        session.waitUntilIdle();
+        QCOMPARE(session.status()->state, SessionState::Failed);
+        QVERIFY(session.status()->message.find("/nonexistent") != std::string::npos);
+        session.run();
+        session.waitUntilIdle();
+        QCOMPARE(session.status()->state, SessionState::Failed);
+    }
+
+    void stopsWithinAStepAndOnDestruction()
+    {
+        nlohmann::json endless = document();
+        endless["steps"] = 100'000'000;
+        Recorder recorder;
+        {
+            SessionOptions options;
+            options.observers = {&recorder};
+            Session session(parseExperiment(endless.dump(), "test"), options);
+            session.run();
+            QTRY_VERIFY(session.status()->step > 3);
+        }
+        QCOMPARE(recorder.summaries.size(), std::size_t {3});
+        QCOMPARE(recorder.summaries.at(0).status, RunStatus::Stopped);
+        QCOMPARE(recorder.summaries.at(0).steps * 3, static_cast<std::int64_t>(recorder.records.size()));
+    }
+
+    void learnsRegressionAndBinaryTasks()
+    {
+        for (const char* task : {R"({"data": {"kind": "regression"}, "loss": "mse"})",
+                 R"({"data": {"kind": "moons"}, "loss": "bce_with_logits"})", R"({"data": {"kind": "spirals"}})"}) {
+            nlohmann::json experiment = document();
+            experiment["steps"] = 200;
+            experiment["optimizer"] = {{"kind", "sgd"}, {"lr", 0.05}, {"momentum", 0.9}};
+            experiment.merge_patch(nlohmann::json::parse(task));
+            const Recorder run = train(experiment);
+            for (const auto& [lane, summary] : run.summaries) {
+                QVERIFY2(summary.minLoss < 0.8 * run.records[lane].loss, task);
+            }
+        }
+    }
+};
+
+QTEST_GUILESS_MAIN(TestSession)
+#include "tst_session.moc"
