@@ -1,0 +1,108 @@
+// A steady step allocates nothing and creates no primitive: counted, in every precision and with every option that adds
+// nodes.
+#include "engine/backends/backend_registry.h"
+#include "engine/backends/cpu/cpu_backend.h"
+#include "engine/train/lane.h"
+
+#include <QtTest>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+namespace {
+
+std::atomic<std::uint64_t> allocations {0};
+
+void* counted(std::size_t bytes)
+{
+    allocations.fetch_add(1, std::memory_order_relaxed);
+    if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) {
+        return memory;
+    }
+    throw std::bad_alloc();
+}
+
+} // namespace
+
+void* operator new(std::size_t bytes)
+{
+    return counted(bytes);
+}
+
+void* operator new[](std::size_t bytes)
+{
+    return counted(bytes);
+}
+
+void operator delete(void* memory) noexcept
+{
+    std::free(memory);
+}
+
+void operator delete[](void* memory) noexcept
+{
+    std::free(memory);
+}
+
+void operator delete(void* memory, std::size_t) noexcept
+{
+    std::free(memory);
+}
+
+void operator delete[](void* memory, std::size_t) noexcept
+{
+    std::free(memory);
+}
+
+using namespace mantissa;
+
+class TestSteadyStep : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void countsAllocations()
+    {
+        const std::uint64_t before = allocations;
+        const auto memory = std::make_unique<std::vector<int>>(100);
+        QVERIFY(allocations >= before + 2);
+        QVERIFY(!memory->empty());
+    }
+
+    void allocatesNothing_data()
+    {
+        QTest::addColumn<QString>("settings");
+        QTest::newRow("fp32") << R"({})";
+        QTest::newRow("fp16") << R"({"precision": {"policy": "fp16"}, "scaler": {}})";
+        QTest::newRow("bf16") << R"({"precision": {"policy": "bf16"}})";
+        QTest::newRow("skipping") << R"({"precision": {"policy": "fp16"}, "scaler": {"init_scale": 1e30}})";
+        QTest::newRow("everything") << R"({"precision": {"policy": "fp16"}, "scaler": {}, "loss_weight": 0.5,
+            "clip": {"order": "clip-then-unscale", "max_norm": 1}, "accumulation": {"steps": 3, "guard": true}})";
+        QTest::newRow("sgd") << R"({"optimizer": {"kind": "sgd", "lr": 0.1, "momentum": 0.9},
+            "clip": {"order": "unscale-then-clip", "max_value": 1}})";
+    }
+
+    void allocatesNothing()
+    {
+        QFETCH(QString, settings);
+        nlohmann::json document = nlohmann::json::parse(R"({"name": "a", "data": {"kind": "digits", "batch": 33},
+            "model": {"kind": "mlp", "hidden": [32, 16], "activation": "gelu", "dropout": 0.1}})");
+        document.merge_patch(nlohmann::json::parse(settings.toStdString()));
+        const LaneConfig config = parseLane(document, "test");
+        const auto data = std::make_shared<const Dataset>(loadDataset(config.data, config.seed, {}));
+        Lane lane(0, config, {}, data, backendByName("cpu"), 1);
+        lane.step();
+        lane.step();
+        const std::uint64_t allocated = allocations;
+        const std::uint64_t created = cpuPrimitivesCreated();
+        for (int i = 0; i < 60; ++i) { // more than an epoch of digits, so a shuffle is among them
+            lane.step();
+        }
+        QCOMPARE(std::uint64_t {allocations} - allocated, std::uint64_t {0});
+        QCOMPARE(cpuPrimitivesCreated() - created, std::uint64_t {0});
+    }
+};
+
+QTEST_APPLESS_MAIN(TestSteadyStep)
+#include "tst_steady_step.moc"
