@@ -61,8 +61,8 @@ private:
                     nodes += (nodes.empty() ? "" : ", ") + node.name;
                 }
                 throw Error(ErrorCode::InvalidArgument,
-                    "precision.overrides: \"" + name + "\" is neither an op kind nor a node of this model; its nodes are "
-                        + nodes + ".");
+                    "precision.overrides: \"" + name
+                        + "\" is neither an op kind nor a node of this model; its nodes are " + nodes + ".");
             }
         }
     }
@@ -133,7 +133,8 @@ private:
                 return cached->second;
             }
         }
-        const std::string suffix = isParameter ? std::string(nameOf(format)) : fmt::format("{}.{}", user, nameOf(format));
+        const std::string suffix
+            = isParameter ? std::string(nameOf(format)) : fmt::format("{}.{}", user, nameOf(format));
         Node cast {.op = Op::Cast,
             .name = fmt::format("{}.to_{}", source.name, suffix),
             .attributes = {},

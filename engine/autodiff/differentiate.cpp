@@ -50,7 +50,9 @@ public:
     [[nodiscard]] std::optional<ValueId> found(ValueId value) const { return m_gradients[value]; }
 
     [[nodiscard]] const Graph& graph() const override { return m_graph; }
+
     [[nodiscard]] ValueId gradientOf(ValueId value) const override { return m_gradients.at(value).value(); }
+
     [[nodiscard]] bool wantsGradient(ValueId value) const override { return m_wanted.at(value); }
 
     void contribute(
@@ -74,7 +76,7 @@ public:
 private:
     Graph& m_graph;
     std::vector<Node> m_forwardNodes; ///< a copy: the graph grows during the sweep
-    std::vector<bool> m_wanted;       ///< a parameter lies behind the value
+    std::vector<bool> m_wanted; ///< a parameter lies behind the value
     std::vector<std::optional<ValueId>> m_gradients;
     const Node* m_current = nullptr;
 };

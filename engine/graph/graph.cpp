@@ -16,8 +16,8 @@ std::string operandText(const Graph& graph, const std::vector<ValueId>& ids)
     std::string text;
     for (const ValueId id : ids) {
         const Value& value = graph.value(id);
-        text += fmt::format("{}{}:{} {}", text.empty() ? "" : ", ", value.name, nameOf(value.type.dtype),
-            value.type.shape.text());
+        text += fmt::format(
+            "{}{}:{} {}", text.empty() ? "" : ", ", value.name, nameOf(value.type.dtype), value.type.shape.text());
     }
     return text;
 }

@@ -15,14 +15,14 @@ using ValueId = std::uint32_t;
 
 /// What a value is kept for: decides its lifetime and the kind of memory it counts as.
 enum class ValueKind : std::uint8_t {
-    Input,          ///< written by the host before each micro-batch: samples, labels
-    StepInput,      ///< a scalar the host writes before each step: learning rate, scale, ...
-    Parameter,      ///< (master) weights
-    WeightCopy,     ///< a parameter cast for compute, refreshed once per step
-    Gradient,       ///< the gradient of a parameter
+    Input, ///< written by the host before each micro-batch: samples, labels
+    StepInput, ///< a scalar the host writes before each step: learning rate, scale, ...
+    Parameter, ///< (master) weights
+    WeightCopy, ///< a parameter cast for compute, refreshed once per step
+    Gradient, ///< the gradient of a parameter
     OptimizerState, ///< momentum, moments
-    Activation,     ///< computed and consumed within one micro-batch
-    StepOutput,     ///< a scalar the host reads after the step
+    Activation, ///< computed and consumed within one micro-batch
+    StepOutput, ///< a scalar the host reads after the step
 };
 
 /// Part of a step, as its times are reported. WeightCast runs once per step, Forward and Backward per micro-batch.
@@ -65,8 +65,11 @@ public:
     void replaceValue(ValueId from, ValueId to);
 
     [[nodiscard]] const Value& value(ValueId id) const { return m_values.at(id); }
+
     [[nodiscard]] Value& value(ValueId id) { return m_values.at(id); }
+
     [[nodiscard]] const std::vector<Value>& values() const { return m_values; }
+
     [[nodiscard]] const std::vector<Node>& nodes() const { return m_nodes; }
 
     /// One line per node: "fc1: linear(input:fp16, fc1.weight:fp16) -> fc1.out:fp16 [64, 256]".

@@ -34,14 +34,15 @@ ValueId appendLinear(Model& model, const std::string& name, ValueId x, std::int6
     const std::int64_t inputs = model.graph.value(x).type.shape[1];
     const double bound = 1 / std::sqrt(static_cast<double>(inputs));
     const auto parameter = [&model, &name](const char* part, Shape shape, double limit) {
-        const ValueId id = model.graph.addValue(
-            {name + part, {DType::Float32, std::move(shape)}, ValueKind::Parameter});
+        const ValueId id
+            = model.graph.addValue({name + part, {DType::Float32, std::move(shape)}, ValueKind::Parameter});
         model.parameters.push_back({id, static_cast<float>(limit)});
         return id;
     };
     const ValueId weight = parameter(".weight", {outputs, inputs}, bound * initGain);
     const ValueId bias = parameter(".bias", {outputs}, bound);
-    return model.graph.append({.op = Op::Linear, .name = name, .attributes = {}, .inputs = {x, weight, bias}, .outputs = {}},
+    return model.graph.append(
+        {.op = Op::Linear, .name = name, .attributes = {}, .inputs = {x, weight, bias}, .outputs = {}},
         {name + ".out"})[0];
 }
 
@@ -69,11 +70,8 @@ ValueId appendDropout(Model& model, const std::string& name, double probability,
     }
     const DropoutAttributes attributes {
         static_cast<float>(probability), seed, randomStream(RandomPurpose::Dropout, name)};
-    return model.graph.append({.op = Op::Dropout,
-                                .name = name,
-                                .attributes = attributes,
-                                .inputs = {x, model.dropoutCounter},
-                                .outputs = {}},
+    return model.graph.append(
+        {.op = Op::Dropout, .name = name, .attributes = attributes, .inputs = {x, model.dropoutCounter}, .outputs = {}},
         {name + ".out", name + ".mask"})[0];
 }
 

@@ -30,11 +30,11 @@ Op lossOp(const std::string& loss)
 Model buildModel(const ModelConfig& config, const ModelTask& task)
 {
     if (config.kind != "mlp") {
-        throw Error(ErrorCode::InvalidArgument, fmt::format("model.kind: there is no \"{}\"; choose mlp.", config.kind));
+        throw Error(
+            ErrorCode::InvalidArgument, fmt::format("model.kind: there is no \"{}\"; choose mlp.", config.kind));
     }
     Model model;
-    model.input
-        = model.graph.addValue({"input", {DType::Float32, {task.batch, task.features}}, ValueKind::Input});
+    model.input = model.graph.addValue({"input", {DType::Float32, {task.batch, task.features}}, ValueKind::Input});
     const Op loss = lossOp(task.loss);
     const TensorType targetType = loss == Op::SoftmaxCrossEntropy
         ? TensorType {DType::Int32, {task.batch}}
@@ -55,8 +55,7 @@ std::vector<float> initialValues(const Graph& graph, const Parameter& parameter,
 {
     const Value& value = graph.value(parameter.value);
     std::vector<float> values(static_cast<std::size_t>(value.type.shape.elements()));
-    fillUniform(values, -parameter.bound, parameter.bound,
-        Philox(seed, randomStream(RandomPurpose::Init, value.name)));
+    fillUniform(values, -parameter.bound, parameter.bound, Philox(seed, randomStream(RandomPurpose::Init, value.name)));
     return values;
 }
 

@@ -19,23 +19,28 @@ const std::vector<std::string>& scheduleKinds()
 
 void checkSchedule(const ScheduleConfig& config)
 {
-    const auto require = [](bool holds, const std::string& message) {
-        if (!holds) {
-            throw Error(ErrorCode::InvalidArgument, message);
-        }
-    };
+    // The texts are made only where they are needed: this runs at every step.
+    const auto refuse = [](const std::string& message) { throw Error(ErrorCode::InvalidArgument, message); };
     const auto& kinds = scheduleKinds();
-    require(std::find(kinds.begin(), kinds.end(), config.kind) != kinds.end(),
-        fmt::format("schedule.kind is \"{}\"; it must be one of {}", config.kind, joined(kinds)));
-    require(config.warmupSteps >= 0,
-        fmt::format("schedule.warmup_steps is {}; it must be 0 (no warm-up) or more", config.warmupSteps));
-    require(config.totalSteps >= 0,
-        fmt::format("schedule.total_steps is {}; it must be 0 (the experiment's steps) or more", config.totalSteps));
-    require(config.minimumFactor >= 0 && config.minimumFactor <= 1,
-        fmt::format("schedule.minimum_factor is {}; it must be from 0 to 1", config.minimumFactor));
-    require(config.every >= 1, fmt::format("schedule.every is {}; it must be 1 step or more", config.every));
-    require(std::isfinite(config.gamma) && config.gamma > 0,
-        fmt::format("schedule.gamma is {}; it must be a finite number above 0", config.gamma));
+    if (std::find(kinds.begin(), kinds.end(), config.kind) == kinds.end()) {
+        refuse(fmt::format("schedule.kind is \"{}\"; it must be one of {}", config.kind, joined(kinds)));
+    }
+    if (config.warmupSteps < 0) {
+        refuse(fmt::format("schedule.warmup_steps is {}; it must be 0 (no warm-up) or more", config.warmupSteps));
+    }
+    if (config.totalSteps < 0) {
+        refuse(fmt::format(
+            "schedule.total_steps is {}; it must be 0 (the experiment's steps) or more", config.totalSteps));
+    }
+    if (!(config.minimumFactor >= 0 && config.minimumFactor <= 1)) {
+        refuse(fmt::format("schedule.minimum_factor is {}; it must be from 0 to 1", config.minimumFactor));
+    }
+    if (config.every < 1) {
+        refuse(fmt::format("schedule.every is {}; it must be 1 step or more", config.every));
+    }
+    if (!(std::isfinite(config.gamma) && config.gamma > 0)) {
+        refuse(fmt::format("schedule.gamma is {}; it must be a finite number above 0", config.gamma));
+    }
 }
 
 double learningRate(const ScheduleConfig& config, double baseLr, std::int64_t schedulePosition, std::int64_t totalSteps)

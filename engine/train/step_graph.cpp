@@ -43,8 +43,8 @@ public:
 
     StepGraph run(std::int64_t features, std::int64_t outputs)
     {
-        const Model model = buildModel(m_lane.model,
-            {m_lane.data.batch, features, outputs, m_lane.loss, true, m_lane.seed});
+        const Model model
+            = buildModel(m_lane.model, {m_lane.data.batch, features, outputs, m_lane.loss, true, m_lane.seed});
         AutocastResult cast = applyAutocast(model.graph, policyOf(m_lane.precision));
         m_step.graph = std::move(cast.graph);
         for (const Parameter& parameter : model.parameters) {
@@ -78,7 +78,8 @@ private:
 
     ValueId scaled(ValueId x, ValueId factor, const char* name)
     {
-        return m_step.graph.append({.op = Op::Scale, .name = name, .attributes = {}, .inputs = {x, factor}, .outputs = {}},
+        return m_step.graph.append(
+            {.op = Op::Scale, .name = name, .attributes = {}, .inputs = {x, factor}, .outputs = {}},
             {std::string(name) + ".out"})[0];
     }
 
@@ -107,7 +108,8 @@ private:
         // The guard drops a micro-batch by its loss; without one, `keep` is always finite and drops nothing.
         const ValueId guard = m_lane.accumulation.guard ? m_step.microLoss : *m_step.keep;
         m_step.loss = stepOutput("step_loss", DType::Float32);
-        graph.addNode({Op::Accumulate, "step_loss", {}, {share, *m_step.keep, guard}, {m_step.loss}, Phase::Forward, {}});
+        graph.addNode(
+            {Op::Accumulate, "step_loss", {}, {share, *m_step.keep, guard}, {m_step.loss}, Phase::Forward, {}});
         const std::vector<ValueId> parts = gradientsOf(share);
         m_step.gradients = gradientValues(parts);
         for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -159,8 +161,7 @@ private:
     void appendNorm(const char* name, Phase phase, ValueId sumSquares, ValueId maxAbs)
     {
         const ValueId found = stepOutput("found_inf", DType::Float32);
-        m_step.graph.addNode(
-            {Op::GradientNorm, name, {}, m_step.gradients, {found, sumSquares, maxAbs}, phase, {}});
+        m_step.graph.addNode({Op::GradientNorm, name, {}, m_step.gradients, {found, sumSquares, maxAbs}, phase, {}});
     }
 
     void appendClip(ValueId sumSquares)
@@ -171,8 +172,8 @@ private:
             m_step.graph.addNode({Op::ClipByNorm, "clip", {}, withGradients({*m_step.clipLimit, sumSquares}),
                 gradientsWith({coefficient}), Phase::Clip, {}});
         } else {
-            m_step.graph.addNode({Op::ClipByValue, "clip", {}, withGradients({*m_step.clipLimit}), m_step.gradients,
-                Phase::Clip, {}});
+            m_step.graph.addNode(
+                {Op::ClipByValue, "clip", {}, withGradients({*m_step.clipLimit}), m_step.gradients, Phase::Clip, {}});
         }
     }
 
@@ -195,7 +196,8 @@ private:
             appendUnscale();
             appendClip(m_step.sumSquares);
             m_step.clippedSumSquares = stepOutput("clipped_sum_squares", DType::Float64);
-            appendNorm("clipped_norm", Phase::Clip, *m_step.clippedSumSquares, stepOutput("clipped_max", DType::Float32));
+            appendNorm(
+                "clipped_norm", Phase::Clip, *m_step.clippedSumSquares, stepOutput("clipped_max", DType::Float32));
             break;
         case ClipOrder::ClipThenUnscale:
             m_step.scaledSumSquares = stepOutput("scaled_sum_squares", DType::Float64);
@@ -228,14 +230,18 @@ private:
             inputs.insert(inputs.end(), state.begin(), state.end());
             outputs.insert(outputs.end(), state.begin(), state.end());
         };
-        Node node {.op = Op::SgdUpdate, .name = config.kind, .attributes = {}, .inputs = {}, .outputs = {},
+        Node node {.op = Op::SgdUpdate,
+            .name = config.kind,
+            .attributes = {},
+            .inputs = {},
+            .outputs = {},
             .phase = Phase::Optimizer};
         if (config.kind == "sgd") {
             if (config.momentum != 0) {
                 addState(optimizerState(".momentum_buffer"));
             }
-            node.attributes = SgdAttributes {static_cast<float>(config.momentum),
-                static_cast<float>(config.weightDecay), config.nesterov, skips};
+            node.attributes = SgdAttributes {
+                static_cast<float>(config.momentum), static_cast<float>(config.weightDecay), config.nesterov, skips};
         } else {
             node.op = Op::AdamUpdate;
             addState(optimizerState(".exp_avg"));
@@ -256,7 +262,8 @@ private:
     {
         for (const Node& node : m_step.graph.nodes()) {
             if (node.op == Op::Cast) {
-                m_step.castsPerStep += node.phase == Phase::WeightCast ? 1 : static_cast<int>(m_lane.accumulation.steps);
+                m_step.castsPerStep
+                    += node.phase == Phase::WeightCast ? 1 : static_cast<int>(m_lane.accumulation.steps);
             }
         }
     }
@@ -288,11 +295,8 @@ EvaluationGraph buildEvaluationGraph(const LaneConfig& lane, std::int64_t featur
         evaluation.parameters.push_back(cast.values[parameter.value]);
     }
     if (isHalf(evaluation.graph.value(evaluation.output).type.dtype)) {
-        evaluation.output = evaluation.graph.append({.op = Op::Cast,
-                                                      .name = "output.to_fp32",
-                                                      .attributes = {},
-                                                      .inputs = {evaluation.output},
-                                                      .outputs = {}},
+        evaluation.output = evaluation.graph.append(
+            {.op = Op::Cast, .name = "output.to_fp32", .attributes = {}, .inputs = {evaluation.output}, .outputs = {}},
             {"output.fp32"}, DType::Float32)[0];
     }
     evaluation.graph.value(evaluation.output).kind = ValueKind::StepOutput;

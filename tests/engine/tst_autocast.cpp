@@ -57,6 +57,7 @@ class TestAutocast : public QObject
     Q_OBJECT
 
 private slots:
+
     void leavesAnFp32GraphAlone()
     {
         const Model model = mlp();

@@ -23,11 +23,14 @@ class Recorder : public RunObserver
 {
 public:
     void runStarted(const RunStart& start) override { starts.push_back(start); }
+
     void stepsRecorded(std::span<const StepRecord> steps) override
     {
         records.insert(records.end(), steps.begin(), steps.end());
     }
+
     void eventHappened(const Event& event) override { events.push_back(event); }
+
     void runEnded(std::uint32_t lane, const RunSummary& summary) override { summaries[lane] = summary; }
 
     std::vector<RunStart> starts;
@@ -79,6 +82,7 @@ class TestSession : public QObject
     Q_OBJECT
 
 private slots:
+
     void trainsAllLanesInLockstep()
     {
         const Recorder run = train(document());
@@ -122,9 +126,11 @@ private slots:
         const Recorder reference = train(small, 1, "reference");
         for (std::size_t i = 0; i < cpu.records.size(); ++i) {
             // The loss is a mean of about 2.3 with an FP32 (lane 0) or 16-bit forward behind it; five Adam steps of at
-            // most lr in every weight can amplify a flipped rounding, so the bound is some unit roundoffs of the format.
+            // most lr in every weight can amplify a flipped rounding, so the bound is some unit roundoffs of the
+            // format.
             const double roundoff = std::array {0x1p-24, 0x1p-11, 0x1p-8}[cpu.records[i].lane];
-            QVERIFY2(std::abs(cpu.records[i].loss - reference.records[i].loss) < 16 * roundoff * reference.records[i].loss,
+            QVERIFY2(
+                std::abs(cpu.records[i].loss - reference.records[i].loss) < 16 * roundoff * reference.records[i].loss,
                 qPrintable(QString::number(i)));
         }
     }
@@ -165,8 +171,9 @@ private slots:
     {
         nlohmann::json hot = document();
         hot["steps"] = 30;
-        hot["lanes"] = {{{"name", "scaler"}, {"precision", {{"policy", "fp16"}}}, {"scaler", {{"init_scale", 4294967296.0}}}},
-            {{"name", "none"}, {"precision", {{"policy", "fp16"}}}, {"loss_weight", 4294967296.0}}};
+        hot["lanes"]
+            = {{{"name", "scaler"}, {"precision", {{"policy", "fp16"}}}, {"scaler", {{"init_scale", 4294967296.0}}}},
+                {{"name", "none"}, {"precision", {{"policy", "fp16"}}}, {"loss_weight", 4294967296.0}}};
         const Recorder run = train(hot);
         const RunSummary& skipping = run.summaries.at(0);
         QCOMPARE(skipping.status, RunStatus::Finished);
@@ -205,15 +212,18 @@ private slots:
     void scriptedEventsTakeEffectAtTheirStep()
     {
         nlohmann::json scripted = document();
-        scripted["events"] = {{{"step", 10}, {"lane", "fp16"}, {"set", {{"scaler.scale", 1024}, {"optimizer.lr", 0.5}}}},
-            {{"step", 20}, {"lane", "fp16"}, {"set", {{"precision.policy", "bf16"}}}}};
+        scripted["events"]
+            = {{{"step", 10}, {"lane", "fp16"}, {"set", {{"scaler.scale", 1024}, {"optimizer.lr", 0.5}}}},
+                {{"step", 20}, {"lane", "fp16"}, {"set", {{"precision.policy", "bf16"}}}}};
         const Recorder run = train(scripted);
         const auto at = [&run](std::int64_t step) { return run.records[static_cast<std::size_t>(step) * 3 + 1]; };
         QCOMPARE(at(10).scale, 1024.0);
         QCOMPARE(at(9).lr, 0.004);
         QCOMPARE(at(10).lr, 0.5);
         QCOMPARE(run.records.size(), std::size_t {120});
-        QCOMPARE(std::ranges::count_if(run.events, [](const Event& e) { return e.kind == EventKind::Set && e.scripted; }), 3);
+        QCOMPARE(
+            std::ranges::count_if(run.events, [](const Event& e) { return e.kind == EventKind::Set && e.scripted; }),
+            3);
     }
 
     void pausesStepsAndGoesOn()
@@ -340,14 +350,31 @@ private slots:
         for (int i = 0; i < 60; ++i) {
             const auto lane = static_cast<std::uint32_t>(pick(3));
             switch (pick(8)) {
-            case 0: session.set(lane, "optimizer.lr", std::ldexp(1.0, -5 - pick(8))); break;
-            case 1: session.set(lane, "scaler.scale", std::ldexp(1.0, pick(30))); break;
-            case 2: session.set(lane, "precision.policy", std::array {"fp32", "fp16", "bf16"}[static_cast<std::size_t>(pick(3))]); break;
-            case 3: session.set(lane, "clip", {{"order", "clip-then-unscale"}, {"max_norm", 1.0}}); break;
-            case 4: session.set(lane, "clip", {{"order", "unscale-then-clip"}, {"max_norm", 0.25}}); break;
-            case 5: session.set(lane, "scaler", {{"family", "pytorch"}, {"growth_interval", 1 + pick(9)}}); break;
-            case 6: session.set(lane, "scaler", nullptr); break;
-            case 7: session.set(lane, "optimizer.weight_decay", 0.01 * pick(10)); break;
+            case 0:
+                session.set(lane, "optimizer.lr", std::ldexp(1.0, -5 - pick(8)));
+                break;
+            case 1:
+                session.set(lane, "scaler.scale", std::ldexp(1.0, pick(30)));
+                break;
+            case 2:
+                session.set(
+                    lane, "precision.policy", std::array {"fp32", "fp16", "bf16"}[static_cast<std::size_t>(pick(3))]);
+                break;
+            case 3:
+                session.set(lane, "clip", {{"order", "clip-then-unscale"}, {"max_norm", 1.0}});
+                break;
+            case 4:
+                session.set(lane, "clip", {{"order", "unscale-then-clip"}, {"max_norm", 0.25}});
+                break;
+            case 5:
+                session.set(lane, "scaler", {{"family", "pytorch"}, {"growth_interval", 1 + pick(9)}});
+                break;
+            case 6:
+                session.set(lane, "scaler", nullptr);
+                break;
+            case 7:
+                session.set(lane, "optimizer.weight_decay", 0.01 * pick(10));
+                break;
             }
             QTest::qWait(1);
         }

@@ -3,57 +3,9 @@
 #include "engine/backends/backend_registry.h"
 #include "engine/backends/cpu/cpu_backend.h"
 #include "engine/train/lane.h"
+#include "tests/support/allocation_count.h"
 
 #include <QtTest>
-
-#include <atomic>
-#include <cstdlib>
-#include <new>
-
-namespace {
-
-std::atomic<std::uint64_t> allocations {0};
-
-void* counted(std::size_t bytes)
-{
-    allocations.fetch_add(1, std::memory_order_relaxed);
-    if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) {
-        return memory;
-    }
-    throw std::bad_alloc();
-}
-
-} // namespace
-
-void* operator new(std::size_t bytes)
-{
-    return counted(bytes);
-}
-
-void* operator new[](std::size_t bytes)
-{
-    return counted(bytes);
-}
-
-void operator delete(void* memory) noexcept
-{
-    std::free(memory);
-}
-
-void operator delete[](void* memory) noexcept
-{
-    std::free(memory);
-}
-
-void operator delete(void* memory, std::size_t) noexcept
-{
-    std::free(memory);
-}
-
-void operator delete[](void* memory, std::size_t) noexcept
-{
-    std::free(memory);
-}
 
 using namespace mantissa;
 
@@ -62,11 +14,12 @@ class TestSteadyStep : public QObject
     Q_OBJECT
 
 private slots:
+
     void countsAllocations()
     {
-        const std::uint64_t before = allocations;
+        const std::uint64_t before = test::allocationCount();
         const auto memory = std::make_unique<std::vector<int>>(100);
-        QVERIFY(allocations >= before + 2);
+        QVERIFY(test::allocationCount() >= before + 2);
         QVERIFY(!memory->empty());
     }
 
@@ -94,12 +47,12 @@ private slots:
         Lane lane(0, config, {}, data, backendByName("cpu"), 1);
         lane.step();
         lane.step();
-        const std::uint64_t allocated = allocations;
+        const std::uint64_t allocated = test::allocationCount();
         const std::uint64_t created = cpuPrimitivesCreated();
         for (int i = 0; i < 60; ++i) { // more than an epoch of digits, so a shuffle is among them
             lane.step();
         }
-        QCOMPARE(std::uint64_t {allocations} - allocated, std::uint64_t {0});
+        QCOMPARE(test::allocationCount() - allocated, std::uint64_t {0});
         QCOMPARE(cpuPrimitivesCreated() - created, std::uint64_t {0});
     }
 };
