@@ -15,6 +15,6 @@ namespace {
 
 } // namespace
 
-const SimdKernels avx2Kernels = table("avx2");
+constinit const SimdKernels avx2Kernels = table("avx2");
 
 } // namespace mantissa

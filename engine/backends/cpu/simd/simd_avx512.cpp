@@ -15,6 +15,6 @@ namespace {
 
 } // namespace
 
-const SimdKernels avx512Kernels = table("avx512");
+constinit const SimdKernels avx512Kernels = table("avx512");
 
 } // namespace mantissa

@@ -15,6 +15,6 @@ namespace {
 
 } // namespace
 
-const SimdKernels baselineKernels = table("baseline");
+constinit const SimdKernels baselineKernels = table("baseline");
 
 } // namespace mantissa
