@@ -317,17 +317,22 @@ template <typename F> MANTISSA_INLINE void passGradients(GradientLanes* lanes, c
     __builtin_memcpy(a.squares, &lanes->squares, sizeof a.squares);
     __builtin_memcpy(a.maxAbs, lanes->maxAbs, sizeof a.maxAbs);
     a.nonFinite = Ints {};
-    for (std::size_t i = 0; i < n; i += sumLanes) {
-        for (std::size_t part = 0; part < sumLanes / floatLanes && i + part * floatLanes < n; ++part) {
-            const std::size_t at = i + part * floatLanes;
-            const Floats incoming = load<Floats>(g + at, n - at);
-            note(a, incoming, f(incoming, at, n - at), part);
+    constexpr std::size_t parts = sumLanes / floatLanes;
+    std::size_t i = 0;
+    for (; i + sumLanes <= n; i += sumLanes) { // apart from the tail, so that the sums stay in registers
+        for (std::size_t part = 0; part < parts; ++part) {
+            const Floats incoming = load<Floats>(g + i + part * floatLanes, floatLanes);
+            note(a, incoming, f(incoming, i + part * floatLanes, floatLanes), part);
         }
+    }
+    for (std::size_t part = 0; part < parts && i < n; ++part, i += floatLanes) {
+        const Floats incoming = load<Floats>(g + i, n - i);
+        note(a, incoming, f(incoming, i, n - i), part);
     }
     __builtin_memcpy(&lanes->squares, a.squares, sizeof a.squares);
     __builtin_memcpy(lanes->maxAbs, a.maxAbs, sizeof a.maxAbs);
-    for (std::size_t i = 0; i < floatLanes; ++i) {
-        lanes->nonFinite = lanes->nonFinite || a.nonFinite[i] != 0;
+    for (std::size_t lane = 0; lane < floatLanes; ++lane) {
+        lanes->nonFinite = lanes->nonFinite || a.nonFinite[lane] != 0;
     }
 }
 
@@ -338,76 +343,94 @@ void measure(GradientLanes* lanes, const float* g, std::size_t n)
 
 void unscale(GradientLanes* lanes, float* y, const float* g, float factor, std::size_t n)
 {
-    passGradients(lanes, g, n, [y, factor](Floats incoming, std::size_t at, std::size_t count) {
-        const Floats outgoing = incoming * factor;
-        store(y + at, outgoing, count);
-        return outgoing;
-    });
+    passGradients(
+        lanes, g, n, [ y, factor ](Floats incoming, std::size_t at, std::size_t count) __attribute__((always_inline)) {
+            const Floats outgoing = incoming * factor;
+            store(y + at, outgoing, count);
+            return outgoing;
+        });
 }
 
-/// Calls f(offset, count), which updates w there and returns the new weights, and sums up the change.
+struct UpdateAccumulator
+{
+    Doubles update[sumLanes / wideLanes];
+    Doubles weight[sumLanes / wideLanes];
+};
+
+/// Updates w[at ...] by f(offset, count), which returns the new weights, and sums up the change.
+template <typename F>
+MANTISSA_INLINE void stepWeights(
+    UpdateAccumulator& a, const float* w, std::size_t at, std::size_t count, std::size_t part, F f)
+{
+    float before[floatLanes];
+    float after[floatLanes];
+    store(before, load<Floats>(w + at, count), floatLanes);
+    store(after, f(at, count), floatLanes);
+    for (std::size_t half = 0; half < 2; ++half) {
+        const Doubles now = loadWide(after + half * wideLanes, wideLanes);
+        const Doubles change = now - loadWide(before + half * wideLanes, wideLanes);
+        a.update[2 * part + half] += change * change;
+        a.weight[2 * part + half] += now * now;
+    }
+}
+
 template <typename F> MANTISSA_INLINE void passWeights(UpdateLanes* lanes, const float* w, std::size_t n, F f)
 {
     constexpr std::size_t parts = sumLanes / floatLanes;
-    Doubles update[2 * parts];
-    Doubles weight[2 * parts];
-    __builtin_memcpy(update, &lanes->update, sizeof update);
-    __builtin_memcpy(weight, &lanes->weight, sizeof weight);
-    for (std::size_t i = 0; i < n; i += sumLanes) {
-        for (std::size_t part = 0; part < parts && i + part * floatLanes < n; ++part) {
-            const std::size_t at = i + part * floatLanes;
-            float before[floatLanes];
-            float after[floatLanes];
-            store(before, load<Floats>(w + at, n - at), floatLanes);
-            store(after, f(at, n - at), floatLanes);
-            for (std::size_t half = 0; half < 2; ++half) {
-                const Doubles now = loadWide(after + half * wideLanes, wideLanes);
-                const Doubles change = now - loadWide(before + half * wideLanes, wideLanes);
-                update[2 * part + half] += change * change;
-                weight[2 * part + half] += now * now;
-            }
+    UpdateAccumulator a;
+    __builtin_memcpy(a.update, &lanes->update, sizeof a.update);
+    __builtin_memcpy(a.weight, &lanes->weight, sizeof a.weight);
+    std::size_t i = 0;
+    for (; i + sumLanes <= n; i += sumLanes) {
+        for (std::size_t part = 0; part < parts; ++part) {
+            stepWeights(a, w, i + part * floatLanes, floatLanes, part, f);
         }
     }
-    __builtin_memcpy(&lanes->update, update, sizeof update);
-    __builtin_memcpy(&lanes->weight, weight, sizeof weight);
+    for (std::size_t part = 0; part < parts && i < n; ++part, i += floatLanes) {
+        stepWeights(a, w, i, n - i, part, f);
+    }
+    __builtin_memcpy(&lanes->update, a.update, sizeof a.update);
+    __builtin_memcpy(&lanes->weight, a.weight, sizeof a.weight);
 }
 
 void sgd(UpdateLanes* lanes, float* w, float* velocity, const float* g, const SgdStep& step, std::size_t n)
 {
-    passWeights(lanes, w, n, [&step, w, velocity, g](std::size_t at, std::size_t count) {
-        const Floats old = load<Floats>(w + at, count);
-        Floats direction = load<Floats>(g + at, count);
-        if (step.weightDecay != 0.0F) {
-            direction += step.weightDecay * old;
-        }
-        if (velocity != nullptr) {
-            const Floats moved = step.momentum * load<Floats>(velocity + at, count) + direction;
-            store(velocity + at, moved, count);
-            direction = step.nesterov ? direction + step.momentum * moved : moved;
-        }
-        const Floats updated = old - step.learningRate * direction;
-        store(w + at, updated, count);
-        return updated;
-    });
+    passWeights(
+        lanes, w, n, [&step, w, velocity, g ](std::size_t at, std::size_t count) __attribute__((always_inline)) {
+            const Floats old = load<Floats>(w + at, count);
+            Floats direction = load<Floats>(g + at, count);
+            if (step.weightDecay != 0.0F) {
+                direction += step.weightDecay * old;
+            }
+            if (velocity != nullptr) {
+                const Floats moved = step.momentum * load<Floats>(velocity + at, count) + direction;
+                store(velocity + at, moved, count);
+                direction = step.nesterov ? direction + step.momentum * moved : moved;
+            }
+            const Floats updated = old - step.learningRate * direction;
+            store(w + at, updated, count);
+            return updated;
+        });
 }
 
 void adam(UpdateLanes* lanes, float* w, float* m, float* v, const float* g, const AdamStep& step, std::size_t n)
 {
-    passWeights(lanes, w, n, [&step, w, m, v, g](std::size_t at, std::size_t count) {
-        Floats old = load<Floats>(w + at, count);
-        Floats gradient = load<Floats>(g + at, count);
-        if (step.weightDecay != 0.0F) {
-            gradient += step.weightDecay * old;
-        }
-        old *= step.keep;
-        const Floats first = step.beta1 * load<Floats>(m + at, count) + step.oneMinusBeta1 * gradient;
-        const Floats second = step.beta2 * load<Floats>(v + at, count) + step.oneMinusBeta2 * (gradient * gradient);
-        store(m + at, first, count);
-        store(v + at, second, count);
-        const Floats updated = old - step.stepSize * (first / (squareRoot(second) * step.rootScale + step.epsilon));
-        store(w + at, updated, count);
-        return updated;
-    });
+    passWeights(
+        lanes, w, n, [&step, w, m, v, g ](std::size_t at, std::size_t count) __attribute__((always_inline)) {
+            Floats old = load<Floats>(w + at, count);
+            Floats gradient = load<Floats>(g + at, count);
+            if (step.weightDecay != 0.0F) {
+                gradient += step.weightDecay * old;
+            }
+            old *= step.keep;
+            const Floats first = step.beta1 * load<Floats>(m + at, count) + step.oneMinusBeta1 * gradient;
+            const Floats second = step.beta2 * load<Floats>(v + at, count) + step.oneMinusBeta2 * (gradient * gradient);
+            store(m + at, first, count);
+            store(v + at, second, count);
+            const Floats updated = old - step.stepSize * (first / (squareRoot(second) * step.rootScale + step.epsilon));
+            store(w + at, updated, count);
+            return updated;
+        });
 }
 
 void measureUpdate(UpdateLanes* lanes, const float* after, const float* before, std::size_t n)
