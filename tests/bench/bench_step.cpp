@@ -1,0 +1,128 @@
+// Whole training steps as ratios, measured in turn so that a drifting machine cannot tilt them: the cost of FP16
+// emulation, the gain of BF16, and the cost of recording. `bench_step [rounds]`, 9 by default; prints medians and
+// extremes. Not a test: times are never asserted.
+#include "engine/backends/backend_registry.h"
+#include "engine/core/error.h"
+#include "engine/store/run_store.h"
+#include "engine/train/lane.h"
+#include "engine/train/session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+
+using namespace mantissa;
+
+namespace {
+
+double secondsOf(const std::function<void()>& work)
+{
+    const auto before = std::chrono::steady_clock::now();
+    work();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
+}
+
+nlohmann::json document(std::int64_t width, std::int64_t batch, const std::string& policy)
+{
+    return {{"name", policy}, {"data", {{"kind", "digits"}, {"batch", batch}}},
+        {"model", {{"kind", "mlp"}, {"hidden", {width, width}}}}, {"precision", {{"policy", policy}}},
+        {"scaler", {{"family", policy == "fp16" ? "pytorch" : "none"}}}};
+}
+
+/// A lane that has its first steps behind it.
+std::unique_ptr<Lane> warmLane(std::int64_t width, std::int64_t batch, const std::string& policy)
+{
+    const LaneConfig config = parseLane(document(width, batch, policy), "bench");
+    const auto data = std::make_shared<const Dataset>(loadDataset(config.data, config.seed, {}));
+    auto lane = std::make_unique<Lane>(0, config, std::vector<ScriptedEvent> {}, data, backendByName("cpu"), 1);
+    for (int i = 0; i < 5; ++i) {
+        lane->step();
+    }
+    return lane;
+}
+
+/// Prints the ratios of two durations that were measured in turn.
+void printRatio(
+    const std::string& title, int rounds, const std::function<double()>& first, const std::function<double()>& second)
+{
+    std::vector<double> ratios;
+    for (int i = 0; i < rounds; ++i) {
+        const double a = first();
+        ratios.push_back(a / second());
+    }
+    std::ranges::sort(ratios);
+    fmt::print(
+        "{:<58} {:6.3f}   ({:.3f} to {:.3f})\n", title, ratios[ratios.size() / 2], ratios.front(), ratios.back());
+    std::fflush(stdout);
+}
+
+void compareSteps(const std::string& title, std::int64_t width, std::int64_t batch, const char* policy, int rounds)
+{
+    const auto narrow = warmLane(width, batch, policy);
+    const auto wide = warmLane(width, batch, "fp32");
+    const auto timed = [](Lane& lane) {
+        return [&lane] {
+            return secondsOf([&lane] {
+                for (int i = 0; i < 20; ++i) {
+                    lane.step();
+                }
+            });
+        };
+    };
+    printRatio(title, rounds, timed(*narrow), timed(*wide));
+}
+
+/// Seconds to train the default experiment's shape for some steps in a session.
+double trainedIn(const std::vector<RunObserver*>& observers, std::int64_t baselineInterval)
+{
+    nlohmann::json experiment {{"mantissa", 1}, {"name", "bench"}, {"steps", 150},
+        {"data", {{"kind", "digits"}, {"batch", 256}}},
+        {"model", {{"kind", "mlp"}, {"hidden", std::vector<int>(6, 128)}, {"activation", "sigmoid"}}},
+        {"lanes", {{{"name", "a"}}, {{"name", "b"}, {"precision", {{"policy", "fp16"}}}}}}};
+    SessionOptions options;
+    options.observers = observers;
+    options.baselineInterval = baselineInterval;
+    Session session(parseExperiment(experiment.dump(), "bench"), options);
+    session.waitUntilIdle();
+    return secondsOf([&session] {
+        session.run();
+        session.waitUntilIdle();
+    });
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    const int rounds = argc > 1 ? std::max(1, std::atoi(argv[1])) : 9;
+    try {
+        const DeviceInfo& device = backendByName("cpu").device();
+        fmt::print("{}; bf16 {}; one thread per lane; median (and extremes) of {} rounds\n", device.name,
+            device.bf16 == FormatSupport::Native ? "native" : "emulated", rounds);
+        compareSteps("FP16 step / FP32 step, width 512, batch 128", 512, 128, "fp16", rounds);
+        compareSteps("BF16 step / FP32 step, width 512, batch 128", 512, 128, "bf16", rounds);
+        compareSteps("FP16 step / FP32 step, width 1024, batch 256", 1024, 256, "fp16", rounds);
+        compareSteps("BF16 step / FP32 step, width 1024, batch 256", 1024, 256, "bf16", rounds);
+
+        const auto file = std::filesystem::temp_directory_path() / "mantissa-bench.db";
+        std::filesystem::remove(file);
+        {
+            RunWriter writer(file);
+            printRatio(
+                "session with database / without, two lanes", rounds, [&writer] { return trainedIn({&writer}, 0); },
+                [] { return trainedIn({}, 0); });
+        }
+        std::filesystem::remove(file);
+        printRatio(
+            "session with weight distances / without, two lanes", rounds, [] { return trainedIn({}, 10); },
+            [] { return trainedIn({}, 0); });
+    } catch (const Error& error) {
+        fmt::print(stderr, "bench_step: {}\n", error.what());
+        return 1;
+    }
+    return 0;
+}
