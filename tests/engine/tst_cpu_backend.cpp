@@ -8,10 +8,9 @@
 #include "engine/formats/bfloat16.h"
 #include "engine/formats/convert.h"
 #include "engine/formats/float16.h"
+#include "tests/support/allocation_count.h"
 
 #include <QtTest>
-
-#include <link.h>
 
 #include <array>
 #include <bit>
@@ -20,80 +19,11 @@
 #include <cstring>
 #include <functional>
 #include <limits>
-#include <new>
 #include <numbers>
 #include <numeric>
 #include <thread>
 
 using namespace mantissa;
-
-namespace {
-
-// --- counting allocations ---
-
-thread_local bool isCounting = false;
-thread_local int allocations = 0;
-std::uintptr_t dnnlBegin = 0;
-std::uintptr_t dnnlEnd = 0;
-
-int findDnnl(dl_phdr_info* info, std::size_t /*size*/, void* /*data*/)
-{
-    if (std::strstr(info->dlpi_name, "libdnnl") == nullptr) {
-        return 0;
-    }
-    for (int i = 0; i < info->dlpi_phnum; ++i) {
-        if (info->dlpi_phdr[i].p_type == PT_LOAD && (info->dlpi_phdr[i].p_flags & PF_X) != 0) {
-            dnnlBegin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
-            dnnlEnd = dnnlBegin + info->dlpi_phdr[i].p_memsz;
-        }
-    }
-    return 1;
-}
-
-/// oneDNN 2.6 itself keeps a map of arguments per execution; everything else counts.
-void* allocate(std::size_t bytes, const void* caller)
-{
-    const auto address = reinterpret_cast<std::uintptr_t>(caller);
-    if (isCounting && (address < dnnlBegin || address >= dnnlEnd)) {
-        ++allocations;
-    }
-    if (void* memory = std::malloc(bytes > 0 ? bytes : 1)) {
-        return memory;
-    }
-    throw std::bad_alloc();
-}
-
-} // namespace
-
-void* operator new(std::size_t bytes)
-{
-    return allocate(bytes, __builtin_return_address(0));
-}
-
-void* operator new[](std::size_t bytes)
-{
-    return allocate(bytes, __builtin_return_address(0));
-}
-
-void operator delete(void* memory) noexcept
-{
-    std::free(memory);
-}
-
-void operator delete[](void* memory) noexcept
-{
-    std::free(memory);
-}
-
-void operator delete(void* memory, std::size_t /*bytes*/) noexcept
-{
-    std::free(memory);
-}
-
-void operator delete[](void* memory, std::size_t /*bytes*/) noexcept
-{
-    std::free(memory);
-}
 
 namespace {
 
@@ -295,7 +225,6 @@ class TestCpuBackend : public QObject
     Q_OBJECT
 
 private slots:
-    void initTestCase();
     void describesItself();
     void functionsAreAccurate_data();
     void functionsAreAccurate();
@@ -318,12 +247,6 @@ private slots:
     void lanesOnThreadsDoNotDisturbEachOther();
     void refusesWhatItCannotCompute();
 };
-
-void TestCpuBackend::initTestCase()
-{
-    dl_iterate_phdr(findDnnl, nullptr);
-    QVERIFY(dnnlEnd > dnnlBegin);
-}
 
 void TestCpuBackend::describesItself()
 {
@@ -817,12 +740,11 @@ void TestCpuBackend::steadyRunsAllocateNothing()
 
     const std::uint64_t primitives = cpuPrimitivesCreated();
     for (std::size_t i = 0; i < kernels.size(); ++i) {
-        allocations = 0;
-        isCounting = true;
+        const std::uint64_t before = test::allocationCount();
         kernels[i].run();
         kernels[i].run();
-        isCounting = false;
-        QVERIFY2(allocations == 0, qPrintable(QString("kernel %1: %2 allocations").arg(i).arg(allocations)));
+        const std::uint64_t made = test::allocationCount() - before;
+        QVERIFY2(made == 0, qPrintable(QString("kernel %1: %2 allocations").arg(i).arg(made)));
     }
     QCOMPARE(cpuPrimitivesCreated(), primitives);
     kernels.emplace_back(Op::Linear, Attributes {}, std::vector {x, w, bias}, std::vector {y});
