@@ -184,9 +184,6 @@ std::vector<ScriptedEvent> readEvents(const nlohmann::json& document, const Docu
 /// Throws unless the setting, or every setting in the section, may change while a lane trains.
 void checkLive(const std::string& path, const nlohmann::json& value)
 {
-    if (path == "steps") {
-        failAt({}, path, "cannot be set while a lane trains; extend the run instead");
-    }
     const Setting* row = findSetting(path);
     if (row != nullptr && !row->live) {
         failAt({}, path, "needs a new lane: it cannot change while a lane trains");

@@ -238,14 +238,6 @@ void Lane::changeSettings(LaneConfig to)
     m_config = std::make_shared<const LaneConfig>(std::move(to));
 }
 
-void Lane::extend(std::int64_t totalSteps)
-{
-    LaneConfig to = *m_config;
-    to.steps = totalSteps;
-    to.document["steps"] = totalSteps;
-    m_config = std::make_shared<const LaneConfig>(std::move(to));
-}
-
 std::vector<ScriptedEvent> Lane::history() const
 {
     std::vector<ScriptedEvent> events = m_history;

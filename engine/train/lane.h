@@ -39,10 +39,8 @@ public:
 
     /// Applies what the experiment wants changed before the next step.
     std::vector<Event> applyScripted();
-    /// Changes a setting, from the next step on. Throws Error and changes nothing if it cannot be.
+    /// Changes a setting, from the next step on; "steps" moves the end. Throws Error and changes nothing if it cannot be.
     Event set(const std::string& path, const nlohmann::json& value);
-    /// Trains on to `totalSteps`.
-    void extend(std::int64_t totalSteps);
     /// All changes so far and the scripted ones still to come: what a replay of this lane needs.
     [[nodiscard]] std::vector<ScriptedEvent> history() const;
 

@@ -73,7 +73,8 @@ LaneGroup::LaneGroup(Experiment experiment, const SessionOptions& options, Event
     , m_backend(backendByName(options.device))
     , m_threads(threadsFor(options, m_experiment.lanes.size()))
     , m_threadsPerLane(std::max(1, m_threads / static_cast<int>(std::max<std::size_t>(m_experiment.lanes.size(), 1))))
-    , m_pool(std::min(m_threads, static_cast<int>(std::max<std::size_t>(m_experiment.lanes.size(), 1))), m_threadsPerLane)
+    , m_pool(
+          std::min(m_threads, static_cast<int>(std::max<std::size_t>(m_experiment.lanes.size(), 1))), m_threadsPerLane)
     , m_startedAt(steadyNow())
 {
     for (const LaneConfig& config : m_experiment.lanes) {
@@ -308,7 +309,13 @@ void LaneGroup::endIfDone(Member& member)
         end(member, RunStatus::Diverged,
             fmt::format("The weights are not finite any more since step {}.", member.lane->nextStep() - 1));
     } else if (member.lane->nextStep() >= member.lane->config()->steps) {
-        end(member, RunStatus::Finished, {});
+        // A script may move the end: that is how an extended run is replayed.
+        for (Event& event : member.lane->applyScripted()) {
+            emit(&member, std::move(event));
+        }
+        if (!member.canStep()) {
+            end(member, RunStatus::Finished, {});
+        }
     }
 }
 
@@ -320,9 +327,8 @@ void LaneGroup::end(Member& member, RunStatus status, const std::string& message
     summary.message = message;
     summary.finalScale = member.lane->scale();
     summary.weightsHash = member.lane->weightsHash();
-    summary.stepsPerSecond = member.trainingSeconds > 0
-        ? static_cast<double>(summary.steps) / member.trainingSeconds
-        : 0;
+    summary.stepsPerSecond
+        = member.trainingSeconds > 0 ? static_cast<double>(summary.steps) / member.trainingSeconds : 0;
     summary.bytes = member.lane->bytes();
     summary.castsPerStep = member.lane->castsPerStep();
     try {
@@ -390,10 +396,11 @@ void LaneGroup::set(std::uint32_t lane, const std::string& path, const nlohmann:
     Member& target = member(lane);
     if (target.isEnded) {
         throw Error(ErrorCode::InvalidArgument,
-            fmt::format("{} has ended; reset or duplicate it to go on with other settings.",
-                target.lane->config()->name));
+            fmt::format(
+                "{} has ended; reset or duplicate it to go on with other settings.", target.lane->config()->name));
     }
     emit(&target, target.lane->set(path, value));
+    endIfDone(target);
 }
 
 void LaneGroup::add(LaneConfig config)
@@ -418,6 +425,18 @@ void LaneGroup::duplicate(std::uint32_t lane, const std::string& name)
     copy->initialConfig.document["name"] = name;
     copy->initialWeightsHash = parent.initialWeightsHash;
     copy->lane = parent.lane->fork(m_nextId, name);
+    for (const ScriptedEvent& past : copy->lane->history()) {
+        for (const auto& [path, value] : past.set) {
+            if (past.step <= copy->lane->nextStep()) {
+                copy->early.push_back({.kind = EventKind::Set,
+                    .step = past.step,
+                    .lane = copy->lane->id(),
+                    .path = path,
+                    .after = value.dump(),
+                    .unixSeconds = unixNow()});
+            }
+        }
+    }
     copy->summary.minLoss = std::numeric_limits<double>::infinity();
     ++m_nextId;
     m_members.push_back(std::move(copy));
@@ -447,9 +466,13 @@ void LaneGroup::extend(std::int64_t totalSteps)
 {
     for (const auto& member : m_members) {
         const bool hasFinished = member->isEnded && member->summary.status == RunStatus::Finished;
-        if (!member->isEnded || hasFinished) {
-            member->lane->extend(totalSteps);
-            member->isEnded = member->lane->nextStep() >= totalSteps;
+        if (member->isEnded && !hasFinished) {
+            continue;
+        }
+        emit(member.get(), member->lane->set("steps", totalSteps));
+        member->isEnded = hasFinished && member->lane->nextStep() >= totalSteps;
+        if (!member->isEnded) {
+            endIfDone(*member);
         }
     }
 }

@@ -104,7 +104,7 @@ std::vector<Setting> makeTable()
     std::vector<Setting> table {
         rows::text("color", "like \"#1f77b4\"", Live::Yes, FIELD(color), isColor),
         rows::integer<std::uint64_t>("seed", {0, std::numeric_limits<std::uint64_t>::max()}, Live::No, FIELD(seed)),
-        rows::integer<std::int64_t>("steps", {1, manySteps}, Live::No, FIELD(steps)),
+        rows::integer<std::int64_t>("steps", {1, manySteps}, Live::Yes, FIELD(steps)),
 
         rows::choice("data.kind", {"digits", "spirals", "moons", "regression", "mnist", "fashion_mnist"}, Live::No,
             FIELD(data.kind)),

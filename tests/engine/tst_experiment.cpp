@@ -502,7 +502,7 @@ void TestExperiment::refusesChanges_data()
     row("seed", "1", "seed needs a new lane");
     row("loss", R"("mse")", "loss needs a new lane");
     row("optimizer.kind", R"("sgd")", "optimizer.kind needs a new lane");
-    row("steps", "9", "extend the run instead");
+    row("steps", "0", "steps is 0");
     row("name", R"("B")", "name cannot change");
     row("optimizer.lrr", "1", "did you mean \"lr\"?");
     row("optimizer", "3", "optimizer is 3; it must be an object");

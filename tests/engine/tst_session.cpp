@@ -250,6 +250,27 @@ private slots:
         QCOMPARE(records.size(), std::size_t {150});
     }
 
+    void anExtendedRunReplaysWithItsExtension()
+    {
+        nlohmann::json base = document();
+        base["schedule"] = {{"kind", "cosine"}}; // whose rates depend on the end
+        Recorder recorder;
+        SessionOptions options;
+        options.observers = {&recorder};
+        Session session(parseExperiment(base.dump(), "test"), options);
+        session.run();
+        session.waitUntilIdle();
+        session.extend(60);
+        session.run();
+        session.waitUntilIdle();
+        base["events"] = {{{"step", 40}, {"set", {{"steps", 60}}}}};
+        const Recorder replay = train(base);
+        QCOMPARE(replay.records.size(), std::size_t {180});
+        for (const auto& [lane, summary] : replay.summaries) {
+            QCOMPARE(summary.weightsHash, recorder.summaries.at(lane).weightsHash);
+        }
+    }
+
     void resetStartsAgainWithPresentSettings()
     {
         Session session(parseExperiment(threeLanes, "test"), {});
