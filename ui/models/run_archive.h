@@ -1,0 +1,58 @@
+/// The database of runs as the window uses it: every access happens on a thread of its own, results come as signals on
+/// the GUI thread. Requests are carried out in the order they were made.
+#pragma once
+
+#include "engine/store/run_store.h"
+
+#include <QList>
+#include <QObject>
+#include <QString>
+#include <QStringList>
+#include <QThreadPool>
+
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+namespace mantissa {
+
+class RunArchive : public QObject
+{
+    Q_OBJECT
+public:
+    enum class Format { Csv, Json };
+    using Runs = std::shared_ptr<const std::vector<RunInfo>>;
+
+    explicit RunArchive(std::filesystem::path database, QObject* parent = nullptr);
+    ~RunArchive() override; ///< waits for writes that were asked for
+
+    /// Answered by loaded() or loadFailed(). Asking again before the answer costs nothing. A file that does not exist
+    /// holds no runs.
+    void reload();
+
+    // Each is followed by a reload, and by failed() if it did not work.
+    void setTags(RunId run, const QStringList& tags);
+    void setNote(RunId run, const QString& note);
+    void remove(const QList<RunId>& runs); ///< hides them; restore() brings them back
+    void restore(const QList<RunId>& runs);
+
+    /// Answered by exported() or failed().
+    void exportRuns(const QList<RunId>& runs, const QString& file, Format format);
+
+signals:
+    void loaded(const mantissa::RunArchive::Runs& runs);
+    void loadFailed(const QString& why);
+    void exported(const QString& file);
+    void failed(const QString& why);
+
+private:
+    template <typename Work> void write(Work work);
+    void load(quint64 version);
+
+    std::filesystem::path m_database;
+    quint64 m_version = 0; ///< counts writes, so that a list read before one is not shown after it
+    bool m_isLoading = false;
+    QThreadPool m_pool;
+};
+
+} // namespace mantissa
