@@ -195,7 +195,7 @@ QString runCellText(const RunInfo& run, RunListModel::Column column)
     case RunListModel::SkippedColumn:
         return formatCount(run.skippedSteps);
     case RunListModel::ScaleColumn:
-        return formatPowerOfTwo(run.finalScale);
+        return run.scaler == "none" ? QStringLiteral("–") : formatPowerOfTwo(run.finalScale);
     case RunListModel::StartedColumn:
         return QLocale().toString(startOf(run), QLocale::ShortFormat);
     case RunListModel::DurationColumn:

@@ -16,7 +16,8 @@ struct Texts
 } // namespace
 
 DeleteRuns::DeleteRuns(RunArchive* archive, QList<RunId> runs)
-    : QUndoCommand(Texts::tr("delete %n run(s)", nullptr, static_cast<int>(runs.size())))
+    : QUndoCommand(
+        runs.size() == 1 ? Texts::tr("delete run %1").arg(runs.first()) : Texts::tr("delete %1 runs").arg(runs.size()))
     , m_archive(archive)
     , m_runs(std::move(runs))
 {

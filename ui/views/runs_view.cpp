@@ -33,8 +33,8 @@ constexpr int followInterval = 1000; // ms; the writer's transactions come every
 
 /// Texts as wide as the columns usually need, so that the table does not jump when it fills.
 constexpr std::array<const char*, RunListModel::ColumnCount> widthSamples {"00000 00", "Interrupted",
-    "FP16 no scaler 00", "Digits: underflow 0", "BF16 0", "pytorch 0", "1,000,000", "1.234e-05 0", "98.76 % 0",
-    "Skipped 0", "2^-10 000000", "00/00/0000 00:00 AM", "10:00:00 0", "workshop, demo", "what I saw in it"};
+    "FP16 no scaler 00", "Digits: underflow", "Policy 0", "pytorch 0", "1,000,000", "1.234e-05", "Accuracy", "Skipped",
+    "Final scale", "00/00/0000 00:00 AM", "Duration", "workshop, demo", "what I saw in it"};
 
 } // namespace
 
@@ -99,7 +99,7 @@ void RunsView::buildTable()
     for (int column = 0; column < RunListModel::ColumnCount; ++column) {
         m_table->setColumnWidth(column,
             m_table->fontMetrics().horizontalAdvance(QLatin1String(widthSamples[static_cast<std::size_t>(column)]))
-                + 4 * gap);
+                + 3 * gap);
     }
     connect(m_table->selectionModel(), &QItemSelectionModel::selectionChanged, this, &RunsView::updateActions);
     connect(m_table, &QTableView::activated, this, [this](const QModelIndex& index) {
@@ -377,7 +377,7 @@ void RunsView::deleteSelected()
     m_model->removeRuns(runs);
     push(command);
     m_offeredUndo = command;
-    say(tr("%n run(s) deleted.", nullptr, static_cast<int>(runs.size())));
+    say(runs.size() == 1 ? tr("Run %1 deleted.").arg(runs.first()) : tr("%1 runs deleted.").arg(runs.size()));
     updateState();
 }
 
