@@ -251,16 +251,18 @@ private slots:
         labelsToTargets(moons);
         QCOMPARE(moons.targetWidth, std::int64_t {1});
         QCOMPARE(std::vector(moons.targets.begin(), moons.targets.begin() + 4), (std::vector {0.0F, 1.0F, 0.0F, 1.0F}));
-        QVERIFY(moons.labels.empty());
+        QCOMPARE(moons.classes, std::int64_t {2});
 
         Dataset spirals = load(config("spirals"));
         labelsToTargets(spirals);
         QCOMPARE(spirals.targetWidth, std::int64_t {3});
         QCOMPARE(std::vector(spirals.targets.begin(), spirals.targets.begin() + 6),
             (std::vector {1.0F, 0.0F, 0.0F, 0.0F, 1.0F, 0.0F}));
-        const Dataset before = spirals;
-        labelsToTargets(spirals);
-        QCOMPARE(spirals.targets, before.targets);
+        QCOMPARE(spirals.labels, load(config("spirals")).labels);
+
+        Dataset regression = load(config("regression"));
+        labelsToTargets(regression);
+        QCOMPARE(regression.targets, load(config("regression")).targets);
     }
 
     void gatherCopiesTheRows()
