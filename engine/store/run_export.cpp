@@ -69,22 +69,6 @@ Json bytesAsJson(const MemoryBytes& bytes)
         {"optimizer", bytes.optimizer}, {"activations", bytes.activations}, {"workspace", bytes.workspace}};
 }
 
-Json eventAsJson(const Event& event)
-{
-    Json json = {{"step", event.step}, {"kind", nameOf(event.kind)}};
-    if (event.kind == EventKind::Set) {
-        json["path"] = event.path;
-        json["before"] = event.before;
-        json["after"] = event.after;
-    }
-    if (!event.text.empty()) {
-        json["text"] = event.text;
-    }
-    json["scripted"] = event.scripted;
-    json["unix_seconds"] = event.unixSeconds;
-    return json;
-}
-
 } // namespace
 
 Json exactNumber(double value)
@@ -105,7 +89,7 @@ Json runAsJson(const RunInfo& run)
         {"weights_hash", run.weightsHash}, {"initial_weights_hash", run.initialWeightsHash},
         {"steps_per_second", exactNumber(run.stepsPerSecond)}, {"bytes", bytesAsJson(run.bytes)},
         {"casts_per_step", run.castsPerStep}, {"seed", run.seed}, {"device", run.device},
-        {"instruction_set", run.instructionSet}, {"threads", run.threads}, {"started", run.startedUnixSeconds},
+        {"instruction_set", run.instructionSet}, {"threads", run.threads}, {"threads_per_lane", run.threadsPerLane}, {"started", run.startedUnixSeconds},
         {"ended", run.endedUnixSeconds}, {"tags", run.tags}, {"note", run.note}};
 }
 
@@ -127,6 +111,22 @@ Json stepAsJson(const StepRecord& record, const std::string& lane)
                 {"unscale", time.unscaleMs}, {"clip", time.clipMs}, {"optimizer", time.optimizerMs},
                 {"instruments", time.instrumentsMs}}},
         {"wall_seconds", exactNumber(record.wallSeconds)}, {"bytes", bytesAsJson(record.bytes)}};
+}
+
+Json eventAsJson(const Event& event)
+{
+    Json json = {{"step", event.step}, {"kind", nameOf(event.kind)}};
+    if (event.kind == EventKind::Set) {
+        json["path"] = event.path;
+        json["before"] = event.before;
+        json["after"] = event.after;
+    }
+    if (!event.text.empty()) {
+        json["text"] = event.text;
+    }
+    json["scripted"] = event.scripted;
+    json["unix_seconds"] = event.unixSeconds;
+    return json;
 }
 
 void exportCsv(std::ostream& out, const RunStore& store, std::span<const RunId> runs)

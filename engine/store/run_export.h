@@ -20,6 +20,9 @@ nlohmann::ordered_json runAsJson(const RunInfo& run);
 /// A step with the keys of `--metrics`, and more.
 nlohmann::ordered_json stepAsJson(const StepRecord& record, const std::string& lane);
 
+/// What happened, with the texts that a change of settings has.
+nlohmann::ordered_json eventAsJson(const Event& event);
+
 /// One header, then one row per step of every run: run, lane, step, then the numbers. pandas.read_csv() reads nan, inf
 /// and -inf as they are written. Throws Error (Io) if the database cannot be read or the stream fails.
 void exportCsv(std::ostream& out, const RunStore& store, std::span<const RunId> runs);

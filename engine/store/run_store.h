@@ -28,7 +28,8 @@ struct RunInfo
     std::string scaler; ///< family, or "none"
     std::string device;
     std::string instructionSet;
-    int threads = 1;
+    int threads = 1; ///< of its session
+    int threadsPerLane = 1; ///< of this lane: what a replay needs
     std::uint64_t seed = 1;
     std::int64_t steps = 0; ///< recorded
     double finalLoss = 0;

@@ -76,10 +76,11 @@ Fault lossFitsData(const LaneConfig& lane)
 Fault sizesAreBearable(const LaneConfig& lane)
 {
     constexpr std::int64_t mostNumbers = std::int64_t {1} << 28; // 1 GiB of FP32
-    if (lane.data.kind == "regression" && lane.data.samples * lane.data.features > mostNumbers) {
+    constexpr std::int64_t mostGenerated = 100'000'000;
+    if (lane.data.kind == "regression" && lane.data.samples * lane.data.features > mostGenerated) {
         return SettingFault {"data.samples",
             fmt::format("times data.features makes {} numbers; at most {} are generated",
-                lane.data.samples * lane.data.features, mostNumbers)};
+                lane.data.samples * lane.data.features, mostGenerated)};
     }
     std::int64_t weights = 0;
     std::int64_t widest = 0;

@@ -106,8 +106,7 @@ std::vector<Setting> makeTable()
         rows::integer<std::uint64_t>("seed", {0, std::numeric_limits<std::uint64_t>::max()}, Live::No, FIELD(seed)),
         rows::integer<std::int64_t>("steps", {1, manySteps}, Live::Yes, FIELD(steps)),
 
-        rows::choice("data.kind", {"digits", "spirals", "moons", "regression", "mnist", "fashion_mnist"}, Live::No,
-            FIELD(data.kind)),
+        rows::choice("data.kind", dataKinds(), Live::No, FIELD(data.kind)),
         rows::integer<std::int64_t>("data.batch", {1, 65536}, Live::No, FIELD(data.batch)),
         rows::text("data.path", shorter, Live::No, FIELD(data.path), anyText),
         rows::integer<std::int64_t>("data.samples", {10, 1'000'000}, Live::No, FIELD(data.samples)),

@@ -1,0 +1,62 @@
+// mantissa-cli: the engine without a display. Results go to stdout, everything else to stderr.
+#include "app/cli/command.h"
+#include "app/cli/number_arguments.h"
+#include "engine/core/error.h"
+
+#include <csignal>
+#include <cstdio>
+#include <exception>
+
+namespace {
+
+using namespace mantissa::cli;
+
+int say(const char* text, int code)
+{
+    std::fprintf(stderr, "mantissa-cli: %s\n", text);
+    return code;
+}
+
+int run(int argc, char** argv)
+{
+    CLI::App app {"Mantissa: mixed-precision training, without a display", "mantissa-cli"};
+    app.require_subcommand(1);
+    app.set_version_flag("--version", MANTISSA_VERSION);
+    app.footer("Exit codes: 0 done, 1 failed at run time (or stopped), 2 wrong arguments or invalid input.");
+    Action chosen;
+    addRunCommand(app, chosen);
+    addRunsCommand(app, chosen);
+    addScalerCommand(app, chosen);
+    addFormatCommand(app, chosen);
+    addDevicesCommand(app, chosen);
+    try {
+        app.parse(withoutNumbersLikeOptions(argc, argv));
+    } catch (const CLI::Success& help) {
+        return app.exit(help);
+    } catch (const CLI::ParseError& error) {
+        app.exit(error);
+        return exitBadInput;
+    }
+    try {
+        return chosen();
+    } catch (const BadInput& error) {
+        return say(error.what(), exitBadInput);
+    } catch (const mantissa::Error& error) {
+        return say(error.what(), error.code() == mantissa::ErrorCode::InvalidArgument ? exitBadInput : exitFailed);
+    } catch (const std::exception& error) {
+        return say(error.what(), exitFailed);
+    }
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    // A reader that goes away (| head) is an error of a write, told like any other, not a silent death.
+    std::signal(SIGPIPE, SIG_IGN);
+    const int code = run(argc, argv);
+    if (std::fflush(stdout) != 0 && code == exitDone) {
+        return say("the output could not be written in full", exitFailed);
+    }
+    return code;
+}

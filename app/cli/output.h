@@ -1,0 +1,45 @@
+/// Printing: aligned tables, numbers for people, JSON.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace mantissa::cli {
+
+using Json = nlohmann::ordered_json;
+
+/// A table whose columns are as wide as their widest cell.
+class Table
+{
+public:
+    enum class Align { Left, Right };
+
+    void addColumn(std::string title, Align align = Align::Right);
+    void addRow(std::vector<std::string> cells); ///< one per column
+    [[nodiscard]] std::string text() const;
+
+private:
+    std::vector<std::string> m_titles;
+    std::vector<Align> m_aligns;
+    std::vector<std::vector<std::string>> m_rows;
+};
+
+/// Writes to stdout. Throws Error (Io) if that fails.
+void print(const std::string& text);
+/// Pretty on a `wide` page, else in one line.
+void printJson(const Json& json, bool pretty = true);
+
+/// About five digits: "0.012346", "1.2e-07", "inf", "nan".
+std::string shortNumber(double value);
+/// "87.5 %"; "-" for NaN.
+std::string percent(double share);
+/// "1.2 MiB"
+std::string bytesText(std::uint64_t bytes);
+/// "2026-11-29 14:25" in local time; "-" for 0.
+std::string timeText(double unixSeconds);
+
+} // namespace mantissa::cli

@@ -1,0 +1,130 @@
+#include "app/cli/run_experiment.h"
+
+#include "app/cli/command.h"
+#include "engine/core/error.h"
+#include "engine/train/nearest_name.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace mantissa::cli {
+
+namespace {
+
+std::vector<std::string> namesOf(const std::vector<LaneConfig>& lanes)
+{
+    std::vector<std::string> names;
+    for (const LaneConfig& lane : lanes) {
+        names.push_back(lane.name);
+    }
+    return names;
+}
+
+/// The lane's name as the file spells it: exact, or else the only one that differs in case alone.
+std::string laneNamed(const std::string& wanted, const std::vector<std::string>& names)
+{
+    if (std::find(names.begin(), names.end(), wanted) != names.end()) {
+        return wanted;
+    }
+    std::vector<std::string> similar;
+    std::copy_if(names.begin(), names.end(), std::back_inserter(similar),
+        [&](const std::string& name) { return editDistance(name, wanted) == 0; });
+    if (similar.size() != 1) {
+        throw BadInput(fmt::format("--lane: there is no lane \"{}\"; {}", wanted, suggestion(wanted, names)));
+    }
+    return similar.front();
+}
+
+void keepLanes(Experiment& experiment, const std::vector<std::string>& wanted)
+{
+    if (wanted.empty()) {
+        return;
+    }
+    const std::vector<std::string> names = namesOf(experiment.lanes);
+    std::vector<std::string> kept;
+    for (const std::string& name : wanted) {
+        kept.push_back(laneNamed(name, names));
+    }
+    const auto isDropped
+        = [&](const std::string& name) { return std::find(kept.begin(), kept.end(), name) == kept.end(); };
+    std::erase_if(experiment.lanes, [&](const LaneConfig& lane) { return isDropped(lane.name); });
+    std::erase_if(
+        experiment.events, [&](const ScriptedEvent& event) { return !event.lane.empty() && isDropped(event.lane); });
+}
+
+/// Changes a setting of all lanes; one of the scaler only where there is a scaler to change.
+void overrideAll(
+    Experiment& experiment, const std::string& path, const nlohmann::json& value, const std::string& option)
+{
+    const bool needsScaler = path.compare(0, 7, "scaler.") == 0 && path != "scaler.family";
+    const bool anyScaler = std::any_of(experiment.lanes.begin(), experiment.lanes.end(),
+        [](const LaneConfig& lane) { return lane.scaler.has_value(); });
+    for (LaneConfig& lane : experiment.lanes) {
+        if (needsScaler && anyScaler && !lane.scaler) {
+            continue;
+        }
+        try {
+            lane = withOverride(lane, path, value);
+        } catch (const Error& error) {
+            throw BadInput(fmt::format("{}: {}", option, error.what()));
+        }
+    }
+}
+
+void applySet(Experiment& experiment, const std::string& assignment)
+{
+    const std::size_t equals = assignment.find('=');
+    if (equals == std::string::npos || equals == 0) {
+        throw BadInput(fmt::format("--set {}: write PATH=VALUE, as in optimizer.lr=0.01", assignment));
+    }
+    const std::string path = assignment.substr(0, equals);
+    const std::string text = assignment.substr(equals + 1);
+    // What is no JSON is meant as a text: precision.policy=fp16 needs no quotes.
+    nlohmann::json value = nlohmann::json::parse(text, nullptr, false);
+    if (value.is_discarded()) {
+        value = text;
+    }
+    overrideAll(experiment, path, value, "--set " + assignment);
+}
+
+/// Data folders as the file means them, so that a stored run can be repeated from anywhere.
+void makePathsAbsolute(Experiment& experiment)
+{
+    for (LaneConfig& lane : experiment.lanes) {
+        const std::filesystem::path folder = lane.data.path;
+        if (!folder.empty() && folder.is_relative()) {
+            const auto absolute = std::filesystem::absolute(experiment.directory / folder).lexically_normal();
+            lane = withOverride(lane, "data.path", absolute.string());
+        }
+    }
+}
+
+} // namespace
+
+Experiment experimentFor(const RunOptions& options)
+{
+    Experiment experiment;
+    try {
+        experiment = loadExperiment(options.file);
+    } catch (const Error& error) {
+        throw BadInput(error.what());
+    }
+    keepLanes(experiment, options.lanes);
+    for (const std::string& assignment : options.set) {
+        applySet(experiment, assignment);
+    }
+    if (options.steps) {
+        overrideAll(experiment, "steps", *options.steps, fmt::format("--steps {}", *options.steps));
+    }
+    if (options.seed) {
+        overrideAll(experiment, "seed", *options.seed, "--seed");
+    }
+    makePathsAbsolute(experiment);
+    checkEvents(experiment.events, experiment.lanes, options.file);
+    experiment.document
+        = composeExperiment(experiment.name, experiment.text, experiment.lanes, experiment.events, experiment.expect);
+    return experiment;
+}
+
+} // namespace mantissa::cli

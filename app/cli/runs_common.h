@@ -1,0 +1,44 @@
+/// What the `runs` commands share.
+#pragma once
+
+#include "app/cli/command.h"
+#include "engine/store/run_store.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace mantissa::cli {
+
+struct RunsOptions
+{
+    std::string database; ///< empty: the default one
+    bool json = false;
+    std::vector<RunId> runs;
+    std::size_t limit = 0; ///< list: 0 shows all
+    std::string format = "csv"; ///< export
+    std::string out; ///< export: file; empty for stdout
+    bool yes = false; ///< delete
+    bool purge = false; ///< delete
+};
+
+/// The file that the options name.
+std::filesystem::path databaseOf(const RunsOptions& options);
+/// Opens it. Throws Error (Io) if it is not there or cannot be read.
+RunStore openRuns(const RunsOptions& options, StoreAccess access = StoreAccess::ReadOnly);
+/// Throws BadInput if there is none of this number.
+RunInfo runNumber(const RunStore& store, RunId id);
+
+/// The settings of a run as "optimizer.lr" -> 0.1, defaults included.
+std::vector<std::pair<std::string, nlohmann::json>> settingsOf(const RunStore& store, RunId id);
+
+/// How to repeat a run, as a shell command.
+std::string replayCommand(const RunsOptions& options, const RunInfo& run);
+
+int listRuns(const RunsOptions& options);
+int showRun(const RunsOptions& options);
+int compareRuns(const RunsOptions& options);
+int exportRuns(const RunsOptions& options);
+int deleteRuns(const RunsOptions& options);
+
+} // namespace mantissa::cli
