@@ -139,8 +139,6 @@ void labelsToTargets(Dataset& dataset)
             dataset.targets[static_cast<std::size_t>(i * width + label)] = 1;
         }
     }
-    dataset.labels.clear();
-    dataset.classes = 0;
     dataset.targetWidth = width;
 }
 

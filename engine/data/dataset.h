@@ -12,15 +12,15 @@
 
 namespace mantissa {
 
-/// n samples with either labels (classification) or targets (regression), never both.
+/// n samples with labels (classification) or targets (regression). Both only after labelsToTargets().
 struct Dataset
 {
     std::string name; ///< its kind: "digits"
     Shape sampleShape; ///< of one sample: [8, 8] for digits, [2] for points of a plane
     std::int64_t samples = 0; ///< n
     std::int64_t features = 0; ///< f, numbers in a sample
-    std::int64_t classes = 0; ///< of labels; 0 with targets
-    std::int64_t targetWidth = 0; ///< t, numbers in a target; 0 with labels
+    std::int64_t classes = 0; ///< of labels; 0 for a regression
+    std::int64_t targetWidth = 0; ///< t, numbers in a target; 0 without targets
 
     std::vector<float> inputs; ///< [n, f] row-major; pixels are in [0, 1]
     std::vector<std::int32_t> labels; ///< [n], each in 0 .. classes - 1
@@ -37,8 +37,9 @@ struct Dataset
 /// name says, naming the file and what was found; Error (Io) where a file exists but cannot be read.
 Dataset loadDataset(const DataConfig& config, std::uint64_t seed, const std::filesystem::path& directory);
 
-/// Turns labels into targets for the losses that compare numbers (mse, bce_with_logits): one 0 or 1 per sample for two
-/// classes, otherwise one per class with a 1 at the label's place. Without labels it changes nothing.
+/// Adds targets that say what the labels say, for the losses that compare numbers (mse, bce_with_logits): one 0 or 1
+/// per sample for two classes, otherwise one per class with a 1 at the label's place. Without labels it changes
+/// nothing.
 void labelsToTargets(Dataset& dataset);
 
 /// Copy the samples with the given indices into the caller's memory: inputs [m, f], labels [m], targets [m, t], where m
