@@ -168,6 +168,7 @@ void SeriesPyramid::noteRun(std::int64_t step, double value)
 
 void SeriesPyramid::truncate(std::int64_t firstDropped)
 {
+    ++m_generation;
     while (!m_chunks.empty() && m_chunks.back().base >= firstDropped) {
         m_count -= m_chunks.back().count;
         m_chunks.pop_back();
@@ -199,7 +200,9 @@ void SeriesPyramid::truncate(std::int64_t firstDropped)
 
 void SeriesPyramid::clear()
 {
+    const std::uint64_t generation = m_generation + 1;
     *this = SeriesPyramid();
+    m_generation = generation;
 }
 
 std::int64_t SeriesPyramid::firstStep() const
@@ -299,6 +302,17 @@ std::int64_t SeriesPyramid::stepBefore(std::int64_t step, std::uint64_t values) 
         index = m_chunks[c].count;
     }
     return values > index ? firstStep() : m_chunks[c].stepAt(static_cast<std::uint32_t>(index - values));
+}
+
+std::int64_t SeriesPyramid::stepAfter(std::int64_t step) const
+{
+    for (std::size_t c = chunkFrom(step + 1); c < m_chunks.size(); ++c) {
+        const std::uint32_t index = m_chunks[c].indexOf(step + 1);
+        if (index < m_chunks[c].count) {
+            return m_chunks[c].stepAt(index);
+        }
+    }
+    return lastStep();
 }
 
 SeriesStats SeriesPyramid::stats(std::int64_t first, std::int64_t last) const

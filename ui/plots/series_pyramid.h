@@ -86,6 +86,9 @@ public:
     /// The step that lies `values` values before the first one at or after `step`; firstStep() if there are fewer.
     [[nodiscard]] std::int64_t stepBefore(std::int64_t step, std::uint64_t values) const;
 
+    /// The first step after `step` that has a value; lastStep() if there is none. Not when empty().
+    [[nodiscard]] std::int64_t stepAfter(std::int64_t step) const;
+
     /// Over the steps first .. last, both included.
     [[nodiscard]] SeriesStats stats(std::int64_t first, std::int64_t last) const;
     /// The columns of 2^log2Width steps that touch first .. last and hold a value, in order.
@@ -95,9 +98,18 @@ public:
     /// Calls visit(step, value) for each of first .. last, in order.
     template <typename Visitor> void forEach(std::int64_t first, std::int64_t last, Visitor visit) const;
 
+    /// Calls visit(last step, stats) for stretches of up to 16 neighbouring values that together cover first .. last;
+    /// they may reach beyond both ends.
+    template <typename Visitor> void forEachBlock(std::int64_t first, std::int64_t last, Visitor visit) const;
+
+    /// Changes with every truncate() and clear(), not with append().
+    [[nodiscard]] std::uint64_t generation() const { return m_generation; }
+
     [[nodiscard]] const std::vector<NonFiniteRun>& nonFiniteRuns() const { return m_runs; }
 
 private:
+    static constexpr std::uint32_t smallBlock = 16;
+    static constexpr std::uint32_t largeBlock = 256;
     static constexpr int chunkShift = 12;
     static constexpr std::int64_t chunkSteps = std::int64_t {1} << chunkShift;
 
@@ -129,6 +141,7 @@ private:
     double m_lastFinite = std::numeric_limits<double>::quiet_NaN();
     bool m_runOpen = false; ///< the newest value belongs to the last of m_runs
     std::uint64_t m_count = 0;
+    std::uint64_t m_generation = 0;
 };
 
 template <typename Visitor> void SeriesPyramid::forEach(std::int64_t first, std::int64_t last, Visitor visit) const
@@ -139,6 +152,25 @@ template <typename Visitor> void SeriesPyramid::forEach(std::int64_t first, std:
         const std::uint32_t end = chunk.indexOf(last + 1);
         for (std::uint32_t i = chunk.indexOf(first); i < end; ++i) {
             visit(chunk.stepAt(i), chunk.valueAt(i));
+        }
+    }
+}
+
+template <typename Visitor> void SeriesPyramid::forEachBlock(std::int64_t first, std::int64_t last, Visitor visit) const
+{
+    last = std::min(last, maximumStep);
+    for (std::size_t c = chunkFrom(first); c < m_chunks.size() && m_chunks[c].base <= last; ++c) {
+        const Chunk& chunk = m_chunks[c];
+        const std::uint32_t end = chunk.indexOf(last + 1);
+        for (std::uint32_t i = chunk.indexOf(first) / smallBlock * smallBlock; i < end; i += smallBlock) {
+            const std::uint32_t blockEnd = std::min(i + smallBlock, chunk.count);
+            if (!chunk.values.empty()) {
+                visit(chunk.stepAt(blockEnd - 1), chunk.by16[i / smallBlock]);
+                continue;
+            }
+            SeriesStats stats;
+            stats.add(chunk.constant, blockEnd - i);
+            visit(chunk.stepAt(blockEnd - 1), stats);
         }
     }
 }

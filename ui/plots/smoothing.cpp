@@ -2,43 +2,53 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace mantissa {
 
 namespace {
 
-/// Values that matter to the average: those before weigh less than 1e-12 together.
-std::uint64_t memoryOf(double weight)
+constexpr double exactly = 1e-12;
+constexpr double toTheEye = 1e-3;
+constexpr int blockShift = 4; // of SeriesPyramid::forEachBlock
+
+/// Values that matter to the average: those before together weigh less than `tolerance`.
+std::uint64_t memoryOf(double weight, double tolerance)
 {
-    return weight <= 0 ? 1 : static_cast<std::uint64_t>(std::ceil(std::log(1e-12) / std::log(weight)));
+    return weight <= 0 ? 1 : static_cast<std::uint64_t>(std::ceil(std::log(tolerance) / std::log(weight)));
 }
 
-/// log2 of the number of neighbouring values that may be averaged first without a visible difference: a 64th of the
-/// average's time constant.
-int blockShift(double weight)
+/// Appends `sample`, or replaces the last one if it lies in the same column.
+void put(std::vector<SeriesSample>& into, const SeriesSample& sample, int log2Width)
 {
-    return std::max(0, static_cast<int>(std::floor(std::log2(1 / (1 - weight)))) - 6);
-}
-
-/// Smooths the means of blocks in place of values; exact enough where a pixel covers many blocks.
-void smoothBlocks(const SeriesPyramid& series, std::int64_t first, std::int64_t last, int log2Width, int shift,
-    double weight, std::vector<SeriesSample>& into)
-{
-    thread_local std::vector<SeriesColumn> blocks;
-    series.columns(series.stepBefore(first, memoryOf(weight)), last, shift, blocks);
-    DebiasedAverage average(std::pow(weight, std::int64_t {1} << shift));
-    for (const SeriesColumn& block : blocks) {
-        const double mean = block.stats.finite > 0 ? block.stats.mean() : block.last;
-        const SeriesSample sample {block.lastStep, average.add(mean)};
-        if (sample.step < first) {
-            continue;
-        }
-        if (!into.empty() && (into.back().step >> log2Width) == (sample.step >> log2Width)) {
-            into.back() = sample;
-        } else {
-            into.push_back(sample);
-        }
+    if (!into.empty() && (into.back().step >> log2Width) == (sample.step >> log2Width)) {
+        into.back() = sample;
+    } else {
+        into.push_back(sample);
     }
+}
+
+double smoothedFrom(const SeriesPyramid& series, std::int64_t step, double weight, std::uint64_t memory)
+{
+    DebiasedAverage average(weight);
+    double result = 0;
+    series.forEach(
+        series.stepBefore(step, memory), step, [&](std::int64_t, double value) { result = average.add(value); });
+    return result;
+}
+
+void smoothBlocks(const SeriesPyramid& series, std::int64_t first, std::int64_t last, int log2Width, double weight,
+    std::vector<SeriesSample>& into)
+{
+    DebiasedAverage average(std::pow(weight, 1 << blockShift));
+    series.forEachBlock(
+        series.stepBefore(first, memoryOf(weight, toTheEye)), last, [&](std::int64_t step, const SeriesStats& stats) {
+            const double mean = stats.finite > 0 ? stats.mean() : std::numeric_limits<double>::quiet_NaN();
+            const double smoothed = average.add(mean);
+            if (step >= first) {
+                put(into, {step, smoothed}, log2Width);
+            }
+        });
 }
 
 } // namespace
@@ -55,11 +65,7 @@ double DebiasedAverage::add(double value)
 
 double smoothedAt(const SeriesPyramid& series, std::int64_t step, double weight)
 {
-    DebiasedAverage average(weight);
-    double result = 0;
-    series.forEach(series.stepBefore(step, memoryOf(weight)), step,
-        [&](std::int64_t, double value) { result = average.add(value); });
-    return result;
+    return smoothedFrom(series, step, weight, memoryOf(weight, exactly));
 }
 
 void smoothedColumns(const SeriesPyramid& series, std::int64_t first, std::int64_t last, int log2Width, double weight,
@@ -69,31 +75,26 @@ void smoothedColumns(const SeriesPyramid& series, std::int64_t first, std::int64
     if (series.empty()) {
         return;
     }
-    const std::uint64_t memory = memoryOf(weight);
     const std::int64_t begin = std::max<std::int64_t>(0, first) >> log2Width << log2Width;
-    if (log2Width > 0 && memory < (std::uint64_t {1} << log2Width) / 2) {
+    const double timeConstant = 1 / (1 - weight);
+    if (timeConstant >= (4 << blockShift) && log2Width >= blockShift + 3) {
+        smoothBlocks(series, begin, last, log2Width, weight, into);
+        return;
+    }
+    const std::uint64_t memory = memoryOf(weight, toTheEye);
+    if (log2Width > 0 && memory < (std::uint64_t {1} << log2Width)) {
         thread_local std::vector<SeriesColumn> columns;
         series.columns(begin, last, log2Width, columns);
         for (const SeriesColumn& column : columns) {
-            into.push_back({column.lastStep, smoothedAt(series, column.lastStep, weight)});
+            into.push_back({column.lastStep, smoothedFrom(series, column.lastStep, weight, memory)});
         }
-        return;
-    }
-    const int shift = blockShift(weight);
-    if (shift > 0 && log2Width >= shift + 3) {
-        smoothBlocks(series, begin, last, log2Width, shift, weight, into);
         return;
     }
     DebiasedAverage average(weight);
-    series.forEach(series.stepBefore(begin, memory), last, [&](std::int64_t step, double value) {
-        const SeriesSample sample {step, average.add(value)};
-        if (step < begin) {
-            return;
-        }
-        if (log2Width > 0 && !into.empty() && (into.back().step >> log2Width) == (step >> log2Width)) {
-            into.back() = sample;
-        } else {
-            into.push_back(sample);
+    series.forEach(series.stepBefore(begin, memoryOf(weight, exactly)), last, [&](std::int64_t step, double value) {
+        const double smoothed = average.add(value);
+        if (step >= begin) {
+            put(into, {step, smoothed}, log2Width);
         }
     });
 }

@@ -32,8 +32,9 @@ constexpr double maximumSmoothing = 0.999;
 /// The smoothed value at `step`, which must have one. Reads only as far back as matters (relative weight 1e-12).
 double smoothedAt(const SeriesPyramid& series, std::int64_t step, double weight);
 
-/// The smoothed series at the last step of every column of 2^log2Width steps in first .. last. Where columns are much
-/// wider than the average's memory, each column is smoothed from its own values alone.
+/// The smoothed series at the last step of every column of 2^log2Width steps in first .. last, for drawing: where a
+/// column covers many steps it may read only as far back as the eye can tell (relative weight 1e-3) or average 16
+/// neighbours first.
 void smoothedColumns(const SeriesPyramid& series, std::int64_t first, std::int64_t last, int log2Width, double weight,
     std::vector<SeriesSample>& into);
 

@@ -1,0 +1,61 @@
+/// A set of steps, kept as stretches of neighbours.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace mantissa {
+
+struct StepRun
+{
+    std::int64_t first = 0;
+    std::int64_t last = 0;
+};
+
+/// Steps are added in increasing order.
+class StepRuns
+{
+public:
+    void append(std::int64_t step)
+    {
+        if (!m_runs.empty() && m_runs.back().last + 1 == step) {
+            m_runs.back().last = step;
+        } else {
+            m_runs.push_back({step, step});
+        }
+        ++m_count;
+    }
+
+    void truncate(std::int64_t firstDropped)
+    {
+        while (!m_runs.empty() && m_runs.back().last >= firstDropped) {
+            StepRun& run = m_runs.back();
+            const std::int64_t kept = std::max<std::int64_t>(0, firstDropped - run.first);
+            m_count -= run.last - run.first + 1 - kept;
+            if (kept > 0) {
+                run.last = firstDropped - 1;
+                return;
+            }
+            m_runs.pop_back();
+        }
+    }
+
+    /// The first step of the set at or after `step`; -1 if there is none.
+    [[nodiscard]] std::int64_t next(std::int64_t step) const
+    {
+        const auto run = std::partition_point(
+            m_runs.begin(), m_runs.end(), [step](const StepRun& candidate) { return candidate.last < step; });
+        return run == m_runs.end() ? -1 : std::max(run->first, step);
+    }
+
+    [[nodiscard]] bool contains(std::int64_t step) const { return next(step) == step; }
+
+    [[nodiscard]] std::int64_t count() const { return m_count; }
+
+private:
+    std::vector<StepRun> m_runs;
+    std::int64_t m_count = 0;
+};
+
+} // namespace mantissa
