@@ -189,7 +189,7 @@ private slots:
         QFETCH(double, repeatShare);
         std::mt19937 random(7);
         const Plain values = randomSeries(random, count, {gapShare, gapUpTo, nonFiniteShare, repeatShare});
-        compareWithPlain(pyramidOf(values), values, random, 150);
+        compareWithPlain(pyramidOf(values), values, random, 60);
     }
 
     void truncatingEqualsNeverHavingAppended()
