@@ -73,7 +73,17 @@ struct Fixture
     void draw()
     {
         dashboard.refresh();
-        QApplication::processEvents();
+        for (int i = 0; i < 3; ++i) {
+            QApplication::processEvents(); // what was queued may queue more
+        }
+    }
+
+    /// The table follows growing data ten times a second only.
+    [[nodiscard]] QString settledCell(int row, LaneTableModel::Column column)
+    {
+        QTest::qWait(110);
+        draw();
+        return cell(row, column);
     }
 
     [[nodiscard]] QPoint at(Metric metric, double x, double y) const
@@ -110,7 +120,8 @@ struct Fixture
     }
 
     /// Whether a pixel close to `color` lies within `radius` of (step, value).
-    [[nodiscard]] bool isInked(Metric metric, std::int64_t step, double value, const QColor& color, int radius) const
+    [[nodiscard]] bool isInked(
+        Metric metric, std::int64_t step, double value, const QColor& color, int radius, int tolerance = 140) const
     {
         const QImage image = canvas->grab().toImage();
         const int x0 = static_cast<int>(canvas->stepToPixel(step));
@@ -123,7 +134,7 @@ struct Fixture
                 const QColor pixel = image.pixelColor(x, y);
                 if (std::abs(pixel.red() - color.red()) + std::abs(pixel.green() - color.green())
                         + std::abs(pixel.blue() - color.blue())
-                    < 60) {
+                    < tolerance) {
                     return true;
                 }
             }
@@ -477,7 +488,7 @@ private slots:
         const double height = Fixture::loss(49);
         QVERIFY(f.isInked(Metric::Loss, 52, height, laneColor(0, false), 6));
         QVERIFY(f.isInked(Metric::Loss, 150, height, laneColor(0, false), 8));
-        QCOMPARE(f.cell(0, LaneTableModel::Loss), QStringLiteral("NaN"));
+        QCOMPARE(f.settledCell(0, LaneTableModel::Loss), QStringLiteral("NaN"));
         QVERIFY(f.dashboard.summaryText().contains(QStringLiteral("Loss not finite in 150 step(s), first at step 50")));
     }
 
@@ -490,7 +501,7 @@ private slots:
         f.draw();
         QVERIFY(f.canvas->note(Metric::Scale).contains(QStringLiteral("skipped")));
         QVERIFY(f.isInked(Metric::Scale, 50, 1024, laneColor(0, false), 4));
-        QCOMPARE(f.cell(0, LaneTableModel::Skipped), QStringLiteral("1"));
+        QCOMPARE(f.settledCell(0, LaneTableModel::Skipped), QStringLiteral("1"));
     }
 
     void scaleTicksReadAsPowersOfTwo()
@@ -527,6 +538,7 @@ private slots:
         f.dashboard.endLane(1, 199, QStringLiteral("diverged at step 199: the loss is not finite"));
         f.draw();
         QVERIFY(f.dashboard.summaryText().contains(QStringLiteral("diverged at step 199")));
+        QVERIFY(!f.settledCell(1, LaneTableModel::Loss).isEmpty());
         QVERIFY(f.table->model()->index(1, 0).data(Qt::ToolTipRole).toString().contains(QStringLiteral("diverged")));
         QVERIFY(f.isInked(Metric::Loss, 199, Fixture::loss(199) + 1, laneColor(1, false), 6));
     }
@@ -583,8 +595,8 @@ private slots:
         f.draw();
         QCOMPARE(shown.count(), 1);
         QVERIFY(f.canvas->isShown(Metric::Difference));
-        QCOMPARE(f.cell(1, LaneTableModel::Gap), QStringLiteral("0.2500"));
-        QTRY_COMPARE(f.cell(1, LaneTableModel::Distance), QStringLiteral("0.01000"));
+        QCOMPARE(f.settledCell(1, LaneTableModel::Gap), QStringLiteral("0.2500"));
+        QCOMPARE(f.cell(1, LaneTableModel::Distance), QStringLiteral("0.01000"));
         QVERIFY(f.isInked(Metric::Difference, 60, 0.25, laneColor(1, false), 3));
         QVERIFY(f.isInked(Metric::Difference, 60, 0.01, laneColor(1, false), 4));
         f.dashboard.setBaseline(1); // distances were measured to the other lane
@@ -605,14 +617,13 @@ private slots:
             series.append(step, Fixture::loss(step));
         }
         f.sendMove(Qt::NoButton, QPoint(static_cast<int>(std::lround(f.canvas->stepToPixel(100))), 100));
-        QTest::qWait(120);
         f.draw();
         bool ok = false;
         const double shown = f.cell(0, LaneTableModel::SmoothedLoss).toDouble(&ok);
         QVERIFY(ok);
         QVERIFY(std::abs(shown - smoothedAt(series, 100, 0.9)) < 1e-3);
         QVERIFY(f.isInked(Metric::Loss, 20, smoothedAt(series, 20, 0.9), laneColor(0, false), 3));
-        QVERIFY(f.isInked(Metric::Loss, 20, Fixture::loss(20), blend(laneColor(0, false), Qt::white, 0.26), 3));
+        QVERIFY(f.isInked(Metric::Loss, 20, Fixture::loss(20), blend(laneColor(0, false), Qt::white, 0.26), 3, 40));
         f.canvas->findChild<QSlider*>()->setValue(f.canvas->findChild<QSlider*>()->maximum());
         QCOMPARE(f.dashboard.smoothing(), 0.999);
         f.dashboard.undoStack()->undo();
@@ -624,9 +635,7 @@ private slots:
         Fixture f;
         f.dashboard.append(std::vector {record(0, 0, 5)});
         f.draw();
-        QTest::qWait(110);
-        f.draw();
-        QCOMPARE(f.cell(0, LaneTableModel::Step), QStringLiteral("0"));
+        QCOMPARE(f.settledCell(0, LaneTableModel::Step), QStringLiteral("0"));
         QCOMPARE(f.cell(0, LaneTableModel::Loss), QStringLiteral("5.000"));
         QCOMPARE(f.cell(1, LaneTableModel::Step), QStringLiteral("199"));
     }
@@ -673,7 +682,7 @@ private slots:
         f.dashboard.show();
         f.draw();
         QVERIFY(f.dashboard.frameTime().frames > frames);
-        QCOMPARE(f.cell(0, LaneTableModel::Step), QStringLiteral("200"));
+        QCOMPARE(f.settledCell(0, LaneTableModel::Step), QStringLiteral("200"));
     }
 
     void picturesAreExported()
@@ -755,6 +764,7 @@ private slots:
         Fixture f;
         QTest::keyClick(f.canvas, Qt::Key_C, Qt::ControlModifier);
         QCOMPARE(QApplication::clipboard()->image().size(), f.canvas->size() * 2);
+        QCOMPARE(f.settledCell(0, LaneTableModel::Step), QStringLiteral("199"));
         QTest::keyClick(f.table, Qt::Key_C, Qt::ControlModifier);
         QVERIFY(QApplication::clipboard()->text().startsWith(QStringLiteral("Lane\tStep\tLoss\t")));
         QVERIFY(QApplication::clipboard()->text().contains(QStringLiteral("\t65536\t")));

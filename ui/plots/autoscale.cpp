@@ -9,6 +9,9 @@ namespace {
 
 constexpr double keptShare = 0.4; // of a range that data must fill for the range to stay
 constexpr double outlierFactor = 20;
+// What QCustomPlot can map to pixels: ranges below 1e250, and an upper end that divided by the lower one is finite.
+constexpr double farthest = 1e200;
+constexpr double leastPositive = 1e-100;
 
 double roundStep(double span)
 {
@@ -55,14 +58,14 @@ AxisRange log10Range(double minimum, double maximum)
         lower = std::floor(lower);
         upper = std::ceil(upper + 1e-9);
     }
-    return {std::pow(10.0, std::max(lower, -307.0)), std::pow(10.0, std::min(upper, 307.0))};
+    return {std::pow(10.0, lower), std::pow(10.0, upper)};
 }
 
 AxisRange log2Range(double minimum, double maximum)
 {
     const double lower = std::floor(std::log2(minimum)) - 1;
     const double upper = std::ceil(std::log2(maximum)) + 1;
-    return {std::exp2(std::max(lower, -1020.0)), std::exp2(std::min(upper, 1020.0))};
+    return {std::exp2(lower), std::exp2(upper)};
 }
 
 double position(double value, AxisScale scale)
@@ -95,6 +98,9 @@ AxisRange stepRange(std::int64_t first, std::int64_t last, std::int64_t expected
 
 AxisRange valueRange(double minimum, double maximum, AxisScale scale, const AxisRange& previous)
 {
+    const double least = scale == AxisScale::Linear ? -farthest : leastPositive;
+    minimum = std::clamp(minimum, least, farthest);
+    maximum = std::clamp(maximum, minimum, farthest);
     if (previous.lower <= minimum && maximum <= previous.upper && (scale == AxisScale::Linear || previous.lower > 0)) {
         const double range = position(previous.upper, scale) - position(previous.lower, scale);
         const bool fromZero = scale == AxisScale::Linear && previous.lower == 0;

@@ -15,6 +15,9 @@ struct AxisRange
     bool operator==(const AxisRange&) const = default;
 };
 
+/// Not a range; as the `previous` of valueRange() it is never kept.
+constexpr AxisRange noRange {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
+
 enum class AxisScale { Linear, Log10, Log2 };
 
 /// The step axis for data on first .. last. With `expectedSteps` > 0 it reaches that far from the start; while data

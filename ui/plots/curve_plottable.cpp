@@ -58,7 +58,7 @@ double CurvePlottable::View::y(double value) const
 {
     if (logarithmic) {
         if (!(value > 0)) {
-            return bottom - 1.5;
+            return bottom - 1;
         }
         value = std::log10(value);
     }
@@ -254,7 +254,7 @@ void CurvePlottable::breakPieces(const Curve& curve, const View& view)
 
 void CurvePlottable::strokePieces(QCPPainter* painter, const Curve& curve, const QColor& color)
 {
-    painter->setAntialiasing(true);
+    painter->setAntialiasing(!curve.stepped);
     painter->setBrush(Qt::NoBrush);
     QPen pen(color, 1);
     pen.setCapStyle(Qt::FlatCap);

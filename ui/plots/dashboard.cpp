@@ -357,14 +357,12 @@ void Dashboard::fit()
     ViewState next = d->canvas->view();
     next.followsSteps = true;
     for (PanelView& panel : next.panels) {
-        if (!panel.follows) {
-            panel.range = panel.isLog ? AxisRange {1, 1} : AxisRange {0, 0};
-        }
+        panel.range = panel.follows ? panel.range : noRange;
         panel.follows = true;
     }
     ViewState fitted = d->fitted(next);
     for (const Metric metric : allMetrics) {
-        if (fitted[metric].range.lower == fitted[metric].range.upper) {
+        if (std::isnan(fitted[metric].range.lower)) {
             fitted[metric].range = d->canvas->view()[metric].range;
         }
     }

@@ -173,10 +173,9 @@ void Dashboard::Private::fitHeight(Metric metric)
 {
     ViewState next = canvas->view();
     next[metric].follows = true;
-    // A range that is left over must not be kept just because it holds the data.
-    next[metric].range = {0, 0};
+    next[metric].range = noRange; // one that is left over would be kept if it holds the data
     next[metric].range = fittedValues(metric, next);
-    if (next[metric].range == AxisRange {0, 0}) {
+    if (std::isnan(next[metric].range.lower)) {
         next[metric].range = canvas->view()[metric].range;
     }
     editView(next, tr("Fit height"));

@@ -34,15 +34,13 @@ bool differs(double norm, double clipped)
 bool compareSlice(LaneData& lane, const LaneData& baseline)
 {
     LaneDifference& difference = lane.difference;
-    const std::uint64_t generations = lane.loss.generation() + baseline.loss.generation();
     const std::int64_t end
         = lane.loss.empty() || baseline.loss.empty() ? -1 : std::min(lane.loss.lastStep(), baseline.loss.lastStep());
-    // More steps compared than there are: a lane of the same key took the place of an older one.
-    if (difference.baseline != baseline.curve.key || difference.generations != generations
-        || difference.next > end + 1) {
+    if (difference.laneGeneration != lane.loss.generation()
+        || difference.baselineGeneration != baseline.loss.generation()) {
         difference = LaneDifference();
-        difference.baseline = baseline.curve.key;
-        difference.generations = generations;
+        difference.laneGeneration = lane.loss.generation();
+        difference.baselineGeneration = baseline.loss.generation();
     }
     if (end < 0) {
         return false;

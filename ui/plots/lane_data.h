@@ -21,8 +21,8 @@ struct LaneDifference
     std::optional<qint64> parting;
     std::int64_t next = 0; ///< the first step not compared yet
     double baselinePeak = 0; ///< the baseline's largest finite |loss| before `next`
-    quint64 baseline = 0;
-    std::uint64_t generations = 0; ///< of both losses when the comparison began
+    std::uint64_t laneGeneration = 0; ///< of the two losses that were compared
+    std::uint64_t baselineGeneration = 0;
 };
 
 struct LaneData

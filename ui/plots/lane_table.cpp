@@ -54,6 +54,14 @@ void LaneTableModel::setRows(std::vector<LaneRow> rows)
     }
 }
 
+void LaneTableModel::setFont(const QFont& font)
+{
+    m_font = font;
+    if (!m_rows.empty()) {
+        emit dataChanged(index(0, 0), index(rowCount() - 1, ColumnCount - 1), {Qt::FontRole, Qt::DecorationRole});
+    }
+}
+
 void LaneTableModel::setOrder(Order order, int column, Qt::SortOrder direction)
 {
     m_orderBy = order;
@@ -154,7 +162,7 @@ QString LaneTableModel::toolTip(const LaneRow& row, int column)
 
 QIcon LaneTableModel::swatch(const LaneRow& row) const
 {
-    const int side = QFontMetrics(QApplication::font()).height();
+    const int side = QFontMetrics(m_font).height();
     return laneSwatch(row.color, row.style, row.isVisible, QSize(side * 3 / 2, side), qApp->devicePixelRatio());
 }
 
@@ -175,14 +183,13 @@ QVariant LaneTableModel::data(const QModelIndex& index, int role) const
         return QVariant::fromValue(
             Qt::Alignment(index.column() == Lane ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
     case Qt::FontRole: {
-        QFont font = tabularFont(QApplication::font("QTableView"));
+        QFont font = m_font;
         font.setBold(shown.isNearest);
-        return shown.isNearest ? QVariant(font) : QVariant();
+        return font;
     }
     case Qt::ForegroundRole:
         return shown.isVisible ? QVariant()
                                : QVariant(QApplication::palette().brush(QPalette::Disabled, QPalette::Text));
-    case Qt::CheckStateRole:
     default:
         return {};
     }
@@ -376,6 +383,7 @@ void LaneTable::contextMenuEvent(QContextMenuEvent* event)
 void LaneTable::applyFont()
 {
     const QFont numbers = tabularFont(font());
+    m_model->setFont(numbers);
     const QFontMetrics metrics(numbers);
     const int line = metrics.height() + 6;
     verticalHeader()->setMinimumSectionSize(line);

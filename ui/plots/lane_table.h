@@ -46,6 +46,7 @@ public:
     using QAbstractTableModel::QAbstractTableModel;
 
     void setRows(std::vector<LaneRow> rows);
+    void setFont(const QFont& font); ///< of the numbers
     void setOrder(Order order, int column = Lane, Qt::SortOrder direction = Qt::AscendingOrder);
     [[nodiscard]] const LaneRow& row(int index) const;
     [[nodiscard]] QIcon swatch(const LaneRow& row) const;
@@ -62,6 +63,7 @@ private:
     [[nodiscard]] static QString text(const LaneRow& row, int column);
     [[nodiscard]] static QString toolTip(const LaneRow& row, int column);
 
+    QFont m_font;
     std::vector<LaneRow> m_rows;
     std::vector<int> m_order;
     Order m_orderBy = Order::AsAdded;

@@ -49,6 +49,17 @@ PlotCanvas::PlotCanvas(QWidget* parent)
     });
 }
 
+PlotCanvas::~PlotCanvas()
+{
+    // QCustomPlot deletes what is in its layout; a hidden plot is not.
+    for (Panel& hidden : m_panels) {
+        if (!hidden.isShown) {
+            removePlottable(hidden.curves);
+            delete hidden.rect;
+        }
+    }
+}
+
 void PlotCanvas::buildPanel(Metric metric)
 {
     Panel& built = panel(metric);
@@ -71,7 +82,9 @@ void PlotCanvas::showPanels()
 {
     for (const Metric metric : allMetrics) {
         Panel& shown = panel(metric);
-        plotLayout()->take(shown.rect);
+        if (shown.rect->layout() != nullptr) {
+            plotLayout()->take(shown.rect);
+        }
         shown.isShown = metric != Metric::Difference || m_view.showsDifference;
         shown.rect->setVisible(shown.isShown);
         shown.header->setVisible(shown.isShown);

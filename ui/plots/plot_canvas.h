@@ -20,6 +20,7 @@ class PlotCanvas : public QCustomPlot
 
 public:
     explicit PlotCanvas(QWidget* parent = nullptr);
+    ~PlotCanvas() override;
 
     // --- view ---
     [[nodiscard]] const ViewState& view() const { return m_view; }

@@ -30,8 +30,8 @@ bool isUsable(const AxisRange& range, bool log)
 {
     const double size = range.upper - range.lower;
     const double magnitude = std::max(std::abs(range.lower), std::abs(range.upper));
-    const bool resolvable = std::isfinite(size) && size > 1e-12 * magnitude && size < 1e300;
-    return resolvable && (!log || (range.lower > 1e-300 && range.upper / range.lower > 1.0001));
+    const bool resolvable = std::isfinite(size) && size > 1e-12 * magnitude && size < 1e240;
+    return resolvable && (!log || (range.lower > 1e-120 && range.upper / range.lower > 1.0001));
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 #include "ui/plots/series_pyramid.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 
@@ -168,7 +169,7 @@ void SeriesPyramid::noteRun(std::int64_t step, double value)
 
 void SeriesPyramid::truncate(std::int64_t firstDropped)
 {
-    ++m_generation;
+    m_generation = nextGeneration();
     while (!m_chunks.empty() && m_chunks.back().base >= firstDropped) {
         m_count -= m_chunks.back().count;
         m_chunks.pop_back();
@@ -200,9 +201,13 @@ void SeriesPyramid::truncate(std::int64_t firstDropped)
 
 void SeriesPyramid::clear()
 {
-    const std::uint64_t generation = m_generation + 1;
     *this = SeriesPyramid();
-    m_generation = generation;
+}
+
+std::uint64_t SeriesPyramid::nextGeneration()
+{
+    static std::atomic<std::uint64_t> newest {0};
+    return ++newest;
 }
 
 std::int64_t SeriesPyramid::firstStep() const

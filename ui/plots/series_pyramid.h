@@ -102,7 +102,7 @@ public:
     /// they may reach beyond both ends.
     template <typename Visitor> void forEachBlock(std::int64_t first, std::int64_t last, Visitor visit) const;
 
-    /// Changes with every truncate() and clear(), not with append().
+    /// Differs from that of any other series; changes with every truncate() and clear(), not with append().
     [[nodiscard]] std::uint64_t generation() const { return m_generation; }
 
     [[nodiscard]] const std::vector<NonFiniteRun>& nonFiniteRuns() const { return m_runs; }
@@ -135,13 +135,14 @@ private:
 
     [[nodiscard]] std::size_t chunkFrom(std::int64_t step) const; ///< the first chunk that ends after `step`
     void noteRun(std::int64_t step, double value);
+    static std::uint64_t nextGeneration();
 
     std::vector<Chunk> m_chunks;
     std::vector<NonFiniteRun> m_runs;
     double m_lastFinite = std::numeric_limits<double>::quiet_NaN();
     bool m_runOpen = false; ///< the newest value belongs to the last of m_runs
     std::uint64_t m_count = 0;
-    std::uint64_t m_generation = 0;
+    std::uint64_t m_generation = nextGeneration();
 };
 
 template <typename Visitor> void SeriesPyramid::forEach(std::int64_t first, std::int64_t last, Visitor visit) const
