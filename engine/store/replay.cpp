@@ -59,10 +59,6 @@ nlohmann::json replayDocument(const ReplaySource& source)
         }
     }
     appendUnreached(events, source);
-    // A run that was extended went on past the settings it started with.
-    if (const auto planned = document.find("steps"); planned != document.end() && *planned < source.steps) {
-        *planned = source.steps;
-    }
     document["mantissa"] = 1;
     document["name"] = source.experimentName;
     document["text"] = source.experiment.value("text", std::string());

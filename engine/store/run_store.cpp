@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <limits>
 
@@ -22,6 +23,9 @@ constexpr const char* runQuery
       "weights_hash, initial_weights_hash, steps_per_second, bytes_weights, bytes_copies, bytes_gradients, "
       "bytes_optimizer, bytes_activations, bytes_workspace, casts_per_step, started_at, ended_at, updated_at, tags, "
       "note, writer_id, lost_steps FROM runs JOIN experiments ON experiments.id = experiment_id ";
+
+/// A damaged count must not ask for all of the memory.
+constexpr std::int64_t mostReserved = 1 << 24;
 
 /// SQLite stores NaN as NULL.
 double realOf(const SQLite::Column& column)
@@ -123,6 +127,7 @@ struct RunStore::Impl
     [[nodiscard]] nlohmann::json documentFrom(RunId id, const std::string& text) const;
     [[nodiscard]] Error damaged(RunId id) const;
     [[nodiscard]] Error unknown(RunId id) const;
+    [[nodiscard]] std::size_t countSteps(RunId id) const;
     void updateText(RunId id, const char* sql, const std::string& text) const;
     void setDeleted(std::span<const RunId> ids, const char* sql) const;
 
@@ -224,6 +229,15 @@ void RunStore::Impl::setDeleted(std::span<const RunId> ids, const char* sql) con
     });
 }
 
+std::size_t RunStore::Impl::countSteps(RunId id) const
+{
+    SQLite::Statement query(
+        database.connection(), "SELECT coalesce(sum(step_count), 0) FROM step_chunks WHERE run_id = ?");
+    query.bind(1, id);
+    query.executeStep();
+    return static_cast<std::size_t>(std::clamp<std::int64_t>(query.getColumn(0).getInt64(), 0, mostReserved));
+}
+
 std::filesystem::path RunStore::defaultPath()
 {
     std::filesystem::path base;
@@ -266,6 +280,12 @@ RunColumns RunStore::columns(RunId id) const
             "SELECT first_step, step_count, loss, grad_norm, grad_norm_clipped, scale, skipped FROM step_chunks "
             "WHERE run_id = ? ORDER BY ordinal");
         query.bind(1, id);
+        const std::size_t steps = m_impl->countSteps(id);
+        columns.step.reserve(steps);
+        columns.skipped.reserve(steps);
+        for (auto* column : {&columns.loss, &columns.gradNorm, &columns.gradNormClipped, &columns.scale}) {
+            column->reserve(steps);
+        }
         while (good && query.executeStep()) {
             const std::int64_t first = query.getColumn(0).getInt64();
             const std::int64_t count = query.getColumn(1).getInt64();
@@ -305,6 +325,7 @@ std::vector<StepRecord> RunStore::records(RunId id) const
             "SELECT lane_number, first_step, step_count, " + qualifiedStepColumns()
                 + " FROM step_chunks JOIN runs ON runs.id = run_id WHERE run_id = ? ORDER BY ordinal");
         query.bind(1, id);
+        records.reserve(m_impl->countSteps(id));
         while (good && query.executeStep()) {
             const auto lane = static_cast<std::uint32_t>(query.getColumn(0).getInt64());
             const std::int64_t first = query.getColumn(1).getInt64();
