@@ -2,10 +2,14 @@
 #include "app/cli/command.h"
 #include "app/cli/number_arguments.h"
 #include "engine/core/error.h"
+#include "engine/train/nearest_name.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <string>
+#include <vector>
 
 namespace {
 
@@ -15,6 +19,23 @@ int say(const char* text, int code)
 {
     std::fprintf(stderr, "mantissa-cli: %s\n", text);
     return code;
+}
+
+/// Throws for a word in a command's place that is none; the parser would only say that one is required.
+void checkCommand(const CLI::App& app, const char* const* arguments)
+{
+    std::vector<std::string> names;
+    for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+        names.push_back(command->get_name());
+    }
+    const std::string word = *arguments == nullptr ? "" : *arguments;
+    if (names.empty() || word.empty() || word[0] == '-') {
+        return;
+    }
+    if (std::find(names.begin(), names.end(), word) == names.end()) {
+        throw BadInput("there is no command \"" + word + "\" here; " + mantissa::suggestion(word, names));
+    }
+    checkCommand(*app.get_subcommand(word), arguments + 1);
 }
 
 int run(int argc, char** argv)
@@ -30,12 +51,15 @@ int run(int argc, char** argv)
     addFormatCommand(app, chosen);
     addDevicesCommand(app, chosen);
     try {
+        checkCommand(app, argv + 1);
         app.parse(withoutNumbersLikeOptions(argc, argv));
     } catch (const CLI::Success& help) {
         return app.exit(help);
     } catch (const CLI::ParseError& error) {
         app.exit(error);
         return exitBadInput;
+    } catch (const BadInput& error) {
+        return say(error.what(), exitBadInput);
     }
     try {
         return chosen();

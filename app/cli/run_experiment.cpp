@@ -72,20 +72,21 @@ void overrideAll(
     }
 }
 
+/// What is no JSON is meant as a text: precision.policy=fp16 needs no quotes.
+nlohmann::json valueFrom(const std::string& text)
+{
+    nlohmann::json value = nlohmann::json::parse(text, nullptr, false);
+    return value.is_discarded() ? nlohmann::json(text) : value;
+}
+
 void applySet(Experiment& experiment, const std::string& assignment)
 {
     const std::size_t equals = assignment.find('=');
     if (equals == std::string::npos || equals == 0) {
         throw BadInput(fmt::format("--set {}: write PATH=VALUE, as in optimizer.lr=0.01", assignment));
     }
-    const std::string path = assignment.substr(0, equals);
-    const std::string text = assignment.substr(equals + 1);
-    // What is no JSON is meant as a text: precision.policy=fp16 needs no quotes.
-    nlohmann::json value = nlohmann::json::parse(text, nullptr, false);
-    if (value.is_discarded()) {
-        value = text;
-    }
-    overrideAll(experiment, path, value, "--set " + assignment);
+    const nlohmann::json value = valueFrom(assignment.substr(equals + 1));
+    overrideAll(experiment, assignment.substr(0, equals), value, "--set " + assignment);
 }
 
 /// Data folders as the file means them, so that a stored run can be repeated from anywhere.
@@ -114,11 +115,10 @@ Experiment experimentFor(const RunOptions& options)
     for (const std::string& assignment : options.set) {
         applySet(experiment, assignment);
     }
-    if (options.steps) {
-        overrideAll(experiment, "steps", *options.steps, fmt::format("--steps {}", *options.steps));
-    }
-    if (options.seed) {
-        overrideAll(experiment, "seed", *options.seed, "--seed");
+    for (const auto& [path, text] : {std::pair("steps", options.steps), std::pair("seed", options.seed)}) {
+        if (!text.empty()) {
+            overrideAll(experiment, path, valueFrom(text), fmt::format("--{} {}", path, text));
+        }
     }
     makePathsAbsolute(experiment);
     checkEvents(experiment.events, experiment.lanes, options.file);

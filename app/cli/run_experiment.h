@@ -3,8 +3,6 @@
 
 #include "engine/train/experiment.h"
 
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,8 +12,8 @@ struct RunOptions
 {
     std::string file;
     std::vector<std::string> lanes; ///< names; empty: all
-    std::optional<std::int64_t> steps;
-    std::optional<std::uint64_t> seed;
+    std::string steps; ///< as given; empty: as the file says
+    std::string seed;
     std::vector<std::string> set; ///< "optimizer.lr=0.1"
     std::string device = "auto";
     int threads = 0; ///< 0: the session chooses

@@ -72,7 +72,7 @@ int showRun(const RunsOptions& options)
     }
     std::string text = summaryText(run) + "\nsettings\n";
     for (const auto& [path, value] : settings) {
-        if (!value.is_null()) {
+        if (!value.is_null() && value != "") {
             text += fmt::format("  {:<26}{}\n", path, value.dump());
         }
     }

@@ -392,7 +392,7 @@ void TestExperiment::survivesAnyDamageToAFile()
     QCOMPARE(refused, static_cast<int>(whole.size()));
     // Any byte at any place: parsed or refused with a message, never anything else.
     Dice dice(3);
-    for (int i = 0; i < 20000; ++i) {
+    for (int i = 0; i < 4000; ++i) {
         std::string damaged = whole;
         for (std::int64_t n = 1 + dice.below(3); n > 0; --n) {
             const auto at = static_cast<std::size_t>(dice.below(static_cast<std::uint32_t>(whole.size())));
