@@ -1,0 +1,90 @@
+#include "ui/session/app_paths.h"
+
+#include <QCoreApplication>
+#include <QDir>
+#include <QFileInfo>
+#include <QStandardPaths>
+
+#include <algorithm>
+
+namespace mantissa {
+
+namespace {
+
+constexpr qsizetype mostRecent = 10;
+const QString recentKey = QStringLiteral("recent/experiments");
+
+QString stateFolder()
+{
+    // The base directory specification has relative paths ignored.
+    const QString given = qEnvironmentVariable("XDG_STATE_HOME");
+    return QDir::isAbsolutePath(given) ? given : QDir::homePath() + QStringLiteral("/.local/state");
+}
+
+} // namespace
+
+QString shippedExperimentsFolder()
+{
+    const QString program = QCoreApplication::applicationDirPath();
+    const QStringList candidates {
+        qEnvironmentVariable("MANTISSA_EXPERIMENTS"),
+        program + QStringLiteral("/../share/mantissa/experiments"),
+        program + QStringLiteral("/../../../experiments"),
+        QStringLiteral(MANTISSA_SOURCE_EXPERIMENTS),
+    };
+    for (const QString& candidate : candidates) {
+        if (!candidate.isEmpty() && QFileInfo::exists(candidate + QStringLiteral("/default.json"))) {
+            return QDir(candidate).canonicalPath();
+        }
+    }
+    return {};
+}
+
+QStringList shippedExperiments()
+{
+    const QString folder = shippedExperimentsFolder();
+    if (folder.isEmpty()) {
+        return {};
+    }
+    QStringList files;
+    const QStringList names = QDir(folder).entryList({QStringLiteral("*.json")}, QDir::Files, QDir::Name);
+    for (const QString& name : names) {
+        const QString file = folder + QLatin1Char('/') + name;
+        if (name == QLatin1String("default.json")) {
+            files.prepend(file);
+        } else {
+            files.append(file);
+        }
+    }
+    return files;
+}
+
+std::unique_ptr<QSettings> openSettings()
+{
+    const QString folder = QStandardPaths::writableLocation(QStandardPaths::GenericConfigLocation);
+    return std::make_unique<QSettings>(folder + QStringLiteral("/mantissa/mantissa.ini"), QSettings::IniFormat);
+}
+
+std::unique_ptr<QSettings> openState()
+{
+    return std::make_unique<QSettings>(stateFolder() + QStringLiteral("/mantissa/window.ini"), QSettings::IniFormat);
+}
+
+QStringList recentExperiments()
+{
+    QStringList files = openState()->value(recentKey).toStringList();
+    files.removeIf([](const QString& file) { return !QFileInfo::exists(file); });
+    return files;
+}
+
+void addRecentExperiment(const QString& file)
+{
+    const QString path = QFileInfo(file).absoluteFilePath();
+    QStringList files = recentExperiments();
+    files.removeAll(path);
+    files.prepend(path);
+    files = files.mid(0, mostRecent);
+    openState()->setValue(recentKey, files);
+}
+
+} // namespace mantissa

@@ -1,0 +1,73 @@
+#include "ui/session/run_loader.h"
+
+#include "engine/core/error.h"
+
+#include <QMetaObject>
+
+#include <exception>
+#include <string>
+#include <utility>
+
+namespace mantissa {
+
+RunLoader::RunLoader(std::filesystem::path database, QObject* parent)
+    : QObject(parent)
+    , m_database(std::move(database))
+{
+    m_pool.setMaxThreadCount(1);
+}
+
+RunLoader::~RunLoader()
+{
+    m_pool.clear();
+    m_pool.waitForDone();
+}
+
+/// Runs `work` in the pool; it returns what is then called on the GUI thread.
+template <typename Work> void RunLoader::start(Work work)
+{
+    m_pool.start([this, work = std::move(work)] {
+        try {
+            auto deliver = work();
+            QMetaObject::invokeMethod(this, std::move(deliver), Qt::QueuedConnection);
+        } catch (const std::exception& error) {
+            const QString why = QString::fromUtf8(error.what());
+            QMetaObject::invokeMethod(
+                this, [this, why] { emit failed(why); }, Qt::QueuedConnection);
+        }
+    });
+}
+
+void RunLoader::loadColumns(RunId run)
+{
+    start([this, run, database = m_database] {
+        const RunStore store(database, StoreAccess::ReadOnly);
+        const auto info = store.run(run);
+        if (!info) {
+            throw Error(ErrorCode::Io, "Run " + std::to_string(run) + " is no longer in " + database.string() + ".");
+        }
+        auto columns = std::make_shared<const RunColumns>(store.columns(run));
+        return [this, info = *info, columns] { emit columnsLoaded(info, columns); };
+    });
+}
+
+void RunLoader::loadReplay(RunId run)
+{
+    start([this, run, database = m_database] {
+        const RunStore store(database, StoreAccess::ReadOnly);
+        const QByteArray text = QByteArray::fromStdString(store.replayExperiment(run).dump());
+        return [this, run, text] { emit replayLoaded(run, text); };
+    });
+}
+
+void RunLoader::loadLane(std::shared_ptr<RunWriter> writer, std::uint32_t lane)
+{
+    start([this, lane, writer = std::move(writer), database = m_database] {
+        writer->flush();
+        const RunStore store(database, StoreAccess::ReadOnly);
+        auto columns = std::make_shared<const RunColumns>(store.columns(writer->runOf(lane)));
+        return [this, lane, columns] { emit laneLoaded(lane, columns); };
+    });
+}
+
+} // namespace mantissa

@@ -1,0 +1,41 @@
+/// Reads stored runs on a thread of its own, so that a million steps never stall the window. Results arrive as signals
+/// on the GUI thread.
+#pragma once
+
+#include "engine/store/run_store.h"
+
+#include <QObject>
+#include <QThreadPool>
+
+#include <filesystem>
+#include <memory>
+
+namespace mantissa {
+
+class RunLoader : public QObject
+{
+    Q_OBJECT
+public:
+    explicit RunLoader(std::filesystem::path database, QObject* parent = nullptr);
+    ~RunLoader() override;
+
+    void loadColumns(RunId run);
+    /// The experiment that replays the run, as JSON text.
+    void loadReplay(RunId run);
+    /// Writes out what `writer` still holds, then reads the run of a session's lane.
+    void loadLane(std::shared_ptr<RunWriter> writer, std::uint32_t lane);
+
+signals:
+    void columnsLoaded(const mantissa::RunInfo& info, std::shared_ptr<const mantissa::RunColumns> columns);
+    void laneLoaded(std::uint32_t lane, std::shared_ptr<const mantissa::RunColumns> columns);
+    void replayLoaded(mantissa::RunId run, const QByteArray& experiment);
+    void failed(const QString& why);
+
+private:
+    template <typename Work> void start(Work work);
+
+    std::filesystem::path m_database;
+    QThreadPool m_pool;
+};
+
+} // namespace mantissa

@@ -1,0 +1,154 @@
+/// The window's face of a Session, on the GUI thread: owns the session and its writer, polls them on a timer, and turns
+/// what it finds into signals that carry values. Nothing here waits for a step, a file or a thread.
+#pragma once
+
+#include "engine/store/run_store.h"
+#include "engine/train/session.h"
+#include "ui/session/experiment_document.h"
+#include "ui/session/lane_monitor.h"
+
+#include <QObject>
+#include <QThreadPool>
+#include <QTimer>
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mantissa {
+
+class SessionController : public QObject
+{
+    Q_OBJECT
+public:
+    /// Why another session is shown.
+    enum class Replacement {
+        Opened,
+        Reset, ///< fresh lanes of the same experiment
+        Restored ///< the lanes of before a reset: their curves are wanted back
+    };
+    Q_ENUM(Replacement)
+
+    /// Runs are stored in `database`; an empty path stores nothing.
+    explicit SessionController(std::filesystem::path database, QObject* parent = nullptr);
+    /// Waits for the sessions to end (each within one step).
+    ~SessionController() override;
+
+    /// Starts a session for the experiment; the one before ends as stopped, in the background.
+    void open(ExperimentDocument document);
+
+    [[nodiscard]] bool isOpen() const { return m_live != nullptr; }
+
+    [[nodiscard]] const ExperimentDocument& document() const;
+    /// Writes the experiment with the present settings of its lanes. Throws Error (Io).
+    void save(const std::filesystem::path& file);
+
+    [[nodiscard]] const std::filesystem::path& database() const { return m_database; }
+
+    // --- running ---
+    void run();
+    void pause();
+    void toggleRun();
+    void runSteps(std::int64_t steps);
+    void stop();
+    /// Prepares fresh lanes with the present settings; the trained ones wait, paused, until undoReset() or the next
+    /// reset or open.
+    void reset();
+    /// As reset(), with other settings.
+    void restart(ExperimentDocument document);
+
+    [[nodiscard]] bool canUndoReset() const { return m_previous != nullptr; }
+
+    /// Swaps the fresh lanes and those before the reset; a second call swaps them back.
+    void undoReset();
+
+    /// Counts resets that undoReset() could take back.
+    [[nodiscard]] std::uint64_t restartSerial() const { return m_restartSerial; }
+
+    void extend(std::int64_t totalSteps);
+    void setSpeedLimit(double stepsPerSecond); ///< 0: none
+
+    [[nodiscard]] double speedLimit() const { return m_speedLimit; }
+
+    /// Restarts the lanes on another device ("auto", "cpu", ...).
+    void setDevice(const std::string& device);
+
+    [[nodiscard]] const std::string& device() const { return m_device; }
+
+    // --- lanes ---
+    /// Takes effect at the next step boundary; pendingValue() holds the value until then.
+    void set(std::uint32_t lane, const std::string& path, const nlohmann::json& value);
+    [[nodiscard]] std::optional<nlohmann::json> pendingValue(std::uint32_t lane, const std::string& path) const;
+    void addLane(const LaneConfig& config);
+    void duplicateLane(std::uint32_t lane);
+    void removeLane(std::uint32_t lane);
+    void setBaseline(std::uint32_t lane); ///< the lane that others are compared with
+    void renameLane(std::uint32_t lane, const QString& name);
+    void recolorLane(std::uint32_t lane, const QString& color);
+    /// Name as shown: a person may have renamed it since the session began.
+    [[nodiscard]] QString laneName(std::uint32_t lane) const;
+    [[nodiscard]] QString laneColor(std::uint32_t lane) const; ///< "#RRGGBB", or empty for the window's choice
+
+    // --- observing ---
+    [[nodiscard]] std::shared_ptr<const SessionStatus> status() const;
+    [[nodiscard]] const LaneFacts& facts(std::uint32_t lane) const;
+    [[nodiscard]] std::optional<std::uint32_t> baseline() const;
+    [[nodiscard]] bool isRunning() const;
+    /// Why runs are not being written at present; empty if they are.
+    [[nodiscard]] QString databaseProblem() const;
+    /// Records that came too fast for the window; they are in the database.
+    [[nodiscard]] std::uint64_t droppedRecords() const;
+    /// The writer of the present session; null without a database. May be used on any thread.
+    [[nodiscard]] std::shared_ptr<RunWriter> writer() const;
+    /// 60 times a second with focus, 30 without.
+    void setFocused(bool isFocused);
+    /// What the timer does; for tests and screenshots.
+    void poll();
+
+signals:
+    void sessionReplaced(mantissa::SessionController::Replacement reason);
+    void recordsTaken(const std::vector<mantissa::StepRecord>& records);
+    void eventTaken(const mantissa::Event& event);
+    void statusChanged();
+    void lanesChanged(); ///< lanes came, went, or changed name or colour
+    void documentChanged(); ///< title, file, modified mark
+    void pendingChanged(std::uint32_t lane);
+    void refused(const QString& why);
+    void polled(); ///< after everything new was passed on: time to draw
+
+private:
+    struct Live;
+
+    struct Pending
+    {
+        std::uint64_t command = 0;
+        nlohmann::json value;
+    };
+
+    std::unique_ptr<Live> makeLive(ExperimentDocument document);
+    void show(std::unique_ptr<Live> live, Replacement reason);
+    void retire(std::unique_ptr<Live> live);
+    void followStatus();
+    void followLanes(const SessionStatus& status);
+    void settlePending(const SessionStatus& status);
+    void applyToDocument(const Event& event);
+    [[nodiscard]] QString freeName(const QString& wish) const;
+
+    std::filesystem::path m_database;
+    std::string m_device = "auto";
+    double m_speedLimit = 0;
+    std::uint64_t m_restartSerial = 0;
+    std::unique_ptr<Live> m_live;
+    std::unique_ptr<Live> m_previous; ///< what a reset put aside
+    std::map<std::pair<std::uint32_t, std::string>, Pending> m_pending;
+    std::vector<StepRecord> m_records;
+    std::vector<Event> m_events;
+    QTimer m_timer;
+    QThreadPool m_reaper; ///< ends sessions, whose last step may take a while
+};
+
+} // namespace mantissa

@@ -1,0 +1,305 @@
+/// The controls of a lane card: what they show, when they are disabled and why, and which commands they send.
+#include "ui/style/number_format.h"
+#include "ui/views/lane_card.h"
+#include "ui/views/lane_words.h"
+#include "ui/views/log_slider.h"
+#include "ui/views/number_field.h"
+#include "ui/views/quiet_wheel.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QGridLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QSlider>
+#include <QToolButton>
+
+#include <array>
+#include <utility>
+
+namespace mantissa {
+
+namespace {
+
+constexpr double defaultMaxNorm = 1.0;
+
+QComboBox* makeCombo(const QString& name, std::initializer_list<std::pair<QString, QString>> choices)
+{
+    auto* combo = new QComboBox;
+    combo->setAccessibleName(name);
+    for (const auto& [text, data] : choices) {
+        combo->addItem(text, data);
+    }
+    combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    combo->setMinimumContentsLength(8);
+    keepWheelForScrolling(combo);
+    return combo;
+}
+
+/// Shows `value`, adding it as a choice of its own if the combo has none such.
+void select(QComboBox* combo, const QString& value)
+{
+    int index = combo->findData(value);
+    if (index < 0) {
+        combo->addItem(value, value);
+        index = combo->count() - 1;
+    }
+    combo->setCurrentIndex(index);
+}
+
+void setUsable(QWidget* control, bool isUsable, const QString& tip, const QString& whyNot)
+{
+    control->setEnabled(isUsable);
+    const QString words = isUsable ? tip : whyNot;
+    control->setToolTip(words);
+    control->setAccessibleDescription(words);
+}
+
+void markPending(QWidget* control, bool isPending)
+{
+    QFont font = control->font();
+    if (font.italic() != isPending) {
+        font.setItalic(isPending);
+        control->setFont(font);
+    }
+}
+
+QString orderName(ClipOrder order)
+{
+    switch (order) {
+    case ClipOrder::Off:
+        return QStringLiteral("off");
+    case ClipOrder::UnscaleThenClip:
+        return QStringLiteral("unscale-then-clip");
+    case ClipOrder::ClipThenUnscale:
+        return QStringLiteral("clip-then-unscale");
+    }
+    return {};
+}
+
+} // namespace
+
+void LaneCard::addRow(QGridLayout* grid, const QString& name, QWidget* control)
+{
+    const int row = grid->rowCount();
+    auto* label = new QLabel(name);
+    label->setBuddy(control);
+    grid->addWidget(label, row, 0);
+    grid->addWidget(control, row, 1);
+}
+
+QWidget* LaneCard::makeSettings()
+{
+    auto* part = new QWidget;
+    auto* grid = new QGridLayout(part);
+    grid->setContentsMargins(4, 4, 4, 4);
+    grid->setHorizontalSpacing(8);
+    grid->setVerticalSpacing(4);
+    grid->setColumnStretch(1, 1);
+
+    m_precision = makeCombo(tr("Precision"),
+        {{tr("FP32"), QStringLiteral("fp32")}, {tr("FP16"), QStringLiteral("fp16")},
+            {tr("BF16"), QStringLiteral("bf16")}});
+    m_precision->setToolTip(tr("The format that autocast gives to matrix products"));
+    m_scaler = makeCombo(tr("Scaler"),
+        {{tr("none"), QStringLiteral("none")}, {tr("fixed"), QStringLiteral("fixed")},
+            {tr("dynamic (PyTorch)"), QStringLiteral("pytorch")}});
+    m_scaler->setToolTip(tr("What multiplies the loss and checks the gradients"));
+    m_scale = new LogSlider(LogSlider::Kind::PowersOfTwo, tr("Scale"));
+    m_growth = new NumberField;
+    m_growth->setAccessibleName(tr("Growth factor"));
+    m_growth->setRange(1, 1e30, tr("a factor of 1 or more"));
+    m_backoff = new NumberField;
+    m_backoff->setAccessibleName(tr("Backoff factor"));
+    m_backoff->setRange(1e-30, 1, tr("a factor above 0 and below 1"));
+    m_interval = new NumberField;
+    m_interval->setAccessibleName(tr("Growth interval"));
+    m_interval->setInteger(true);
+    m_interval->setRange(1, 1e15, tr("a whole number of steps, 1 or more"));
+    m_frozen = new QCheckBox(tr("frozen"));
+    m_frozen->setFocusPolicy(Qt::TabFocus);
+    m_clipOrder = makeCombo(tr("Clip order"),
+        {{tr("off"), QStringLiteral("off")}, {tr("unscale, then clip"), QStringLiteral("unscale-then-clip")},
+            {tr("clip, then unscale"), QStringLiteral("clip-then-unscale")}});
+    m_clipNorm = new NumberField;
+    m_clipNorm->setAccessibleName(tr("Clip threshold"));
+    m_clipNorm->setRange(1e-30, 1e30, tr("a threshold above 0"));
+    m_rate = new LogSlider(LogSlider::Kind::Rates, tr("Learning rate"));
+    for (QWidget* slider : {static_cast<QWidget*>(m_scale->slider()), static_cast<QWidget*>(m_rate->slider())}) {
+        keepWheelForScrolling(slider);
+    }
+
+    addRow(grid, tr("Precision"), m_precision);
+    addRow(grid, tr("Scaler"), m_scaler);
+    addRow(grid, tr("Scale"), m_scale);
+    addRow(grid, tr("Growth"), m_growth);
+    addRow(grid, tr("Backoff"), m_backoff);
+    addRow(grid, tr("Interval"), m_interval);
+    addRow(grid, tr("Update"), m_frozen);
+    addRow(grid, tr("Clip order"), m_clipOrder);
+    addRow(grid, tr("Threshold"), m_clipNorm);
+    addRow(grid, tr("Rate"), m_rate);
+    return part;
+}
+
+void LaneCard::connectControls()
+{
+    connect(m_swatch, &QToolButton::clicked, this, &LaneCard::chooseColor);
+    connect(m_name, &QLineEdit::editingFinished, this, [this] {
+        m_controller->renameLane(m_lane, m_name->text());
+        m_name->setText(m_controller->laneName(m_lane));
+        m_name->setCursorPosition(0);
+    });
+    connect(m_name, &QLineEdit::returnPressed, m_name, &QWidget::clearFocus);
+    connect(m_fold, &QToolButton::clicked, this,
+        [this] { setDetail(m_detail == Detail::Line ? Detail::Values : Detail::Line); });
+    connect(m_summary, &QToolButton::clicked, this, [this] {
+        setDetail(m_detail == Detail::Settings ? Detail::Values : Detail::Settings);
+        emit chosen(m_lane);
+    });
+
+    connect(m_precision, &QComboBox::activated, this,
+        [this] { send("precision.policy", m_precision->currentData().toString().toStdString()); });
+    connect(m_scaler, &QComboBox::activated, this, &LaneCard::changeScaler);
+    connect(m_scale, &LogSlider::committed, this, &LaneCard::changeScale);
+    connect(m_growth, &NumberField::committed, this, [this](double v) { send("scaler.growth_factor", v); });
+    connect(m_backoff, &NumberField::committed, this, [this](double v) { send("scaler.backoff_factor", v); });
+    connect(m_interval, &NumberField::committed, this,
+        [this](double v) { send("scaler.growth_interval", static_cast<std::int64_t>(v)); });
+    connect(m_frozen, &QCheckBox::clicked, this, [this](bool isOn) { send("scaler.frozen", isOn); });
+    connect(m_clipOrder, &QComboBox::activated, this, &LaneCard::changeClipOrder);
+    connect(m_clipNorm, &NumberField::committed, this, [this](double v) {
+        const bool isByValue = m_filledFrom && m_filledFrom->clip.maxValue.has_value();
+        send(isByValue ? "clip.max_value" : "clip.max_norm", v);
+    });
+    connect(m_rate, &LogSlider::committed, this, [this](double v) { send("optimizer.lr", v); });
+}
+
+void LaneCard::send(const std::string& path, const nlohmann::json& value)
+{
+    if (!m_isFilling) {
+        m_controller->set(m_lane, path, value);
+    }
+}
+
+void LaneCard::changeScaler(int index)
+{
+    send("scaler.family", m_scaler->itemData(index).toString().toStdString());
+}
+
+void LaneCard::changeScale(double scale)
+{
+    const auto status = m_controller->status();
+    const LaneStatus* lane = status ? laneStatus(*status) : nullptr;
+    if (lane && lane->nextStep == 0) {
+        // Before the first step the scale is also where the lane starts, now and after every reset.
+        send("scaler.init_scale", scale);
+    }
+    send("scaler.scale", scale);
+}
+
+void LaneCard::changeClipOrder(int index)
+{
+    const QString order = m_clipOrder->itemData(index).toString();
+    const bool hasThreshold
+        = m_filledFrom && (m_filledFrom->clip.maxNorm.has_value() || m_filledFrom->clip.maxValue.has_value());
+    if (order == QLatin1String("off") || hasThreshold) {
+        send("clip.order", order.toStdString());
+    } else {
+        // An order without a threshold would be refused, so both go in one change.
+        send("clip", {{"order", order.toStdString()}, {"max_norm", defaultMaxNorm}});
+    }
+}
+
+void LaneCard::followSettings()
+{
+    const auto status = m_controller->status();
+    const LaneStatus* lane = status ? laneStatus(*status) : nullptr;
+    if (lane && lane->config != m_filledFrom) {
+        refreshSettings();
+    }
+}
+
+void LaneCard::refreshSettings()
+{
+    const auto status = m_controller->status();
+    const LaneStatus* lane = status ? laneStatus(*status) : nullptr;
+    if (!lane) {
+        return;
+    }
+    m_isFilling = true;
+    const LaneConfig& config = *lane->config;
+    const auto pending = [this](const std::string& path) { return m_controller->pendingValue(m_lane, path); };
+    const auto fillField = [&pending](auto* field, const std::string& path, double present) {
+        const auto waiting = pending(path);
+        field->setValue(waiting && waiting->is_number() ? waiting->get<double>() : present);
+        field->setPending(waiting.has_value());
+    };
+    const auto fillCombo = [&pending](QComboBox* combo, const std::string& path, const std::string& present) {
+        const auto waiting = pending(path);
+        const std::string shown = waiting && waiting->is_string() ? waiting->get<std::string>() : present;
+        if (combo->currentData().toString().toStdString() != shown) {
+            select(combo, QString::fromStdString(shown));
+        }
+        markPending(combo, waiting.has_value());
+    };
+    fillCombo(m_precision, "precision.policy", config.precision.policy);
+    fillCombo(m_scaler, "scaler.family", config.scaler ? config.scaler->family : "none");
+    fillField(m_scale, "scaler.scale", lane->scale);
+    const ScalerConfig scaler = config.scaler.value_or(ScalerConfig {});
+    fillField(m_growth, "scaler.growth_factor", scaler.growthFactor);
+    fillField(m_backoff, "scaler.backoff_factor", scaler.backoffFactor);
+    fillField(m_interval, "scaler.growth_interval", static_cast<double>(scaler.growthInterval));
+    const auto frozen = pending("scaler.frozen");
+    m_frozen->setChecked(frozen && frozen->is_boolean() ? frozen->get<bool>() : scaler.frozen);
+    markPending(m_frozen, frozen.has_value());
+    if (!pending("clip")) {
+        fillCombo(m_clipOrder, "clip.order", orderName(config.clip.order).toStdString());
+    }
+    const bool isByValue = config.clip.maxValue.has_value();
+    fillField(m_clipNorm, isByValue ? "clip.max_value" : "clip.max_norm",
+        config.clip.maxValue.value_or(config.clip.maxNorm.value_or(defaultMaxNorm)));
+    fillField(m_rate, "optimizer.lr", config.optimizer.lr);
+    m_filledFrom = lane->config;
+    updateScalerControls(config);
+    updateClipControls(config);
+    m_isFilling = false;
+}
+
+void LaneCard::updateScalerControls(const LaneConfig& config)
+{
+    const std::string family = config.scaler ? config.scaler->family : "none";
+    const bool hasScaler = family != "none";
+    const bool isDynamic = hasScaler && family != "fixed";
+    const bool isFrozen = isDynamic && config.scaler->frozen;
+    const QString noScaler = tr("No effect: this lane has no scaler.");
+    const QString fixed = tr("No effect: a fixed scale never moves.");
+    const QString whyNotDynamic = hasScaler ? fixed : noScaler;
+    m_scale->setEnabled(hasScaler);
+    m_scale->setHint(hasScaler ? tr("The factor on the loss; a power of two costs no rounding") : noScaler);
+
+    const QString frozenWhy = tr("No effect: the update is frozen.");
+    const auto dynamicTip = [&](NumberField* field, const QString& tip) {
+        field->setEnabled(isDynamic && !isFrozen);
+        field->setHint(!isDynamic ? whyNotDynamic : isFrozen ? frozenWhy : tip);
+    };
+    dynamicTip(m_growth, tr("The scale is multiplied with this after an interval without overflow (growth_factor)"));
+    dynamicTip(m_backoff, tr("The scale is multiplied with this at each overflow (backoff_factor)"));
+    dynamicTip(m_interval, tr("Steps without overflow until the scale grows (growth_interval)"));
+    setUsable(m_frozen, isDynamic, tr("Judges and skips as before, but the scale stays"), whyNotDynamic);
+}
+
+void LaneCard::updateClipControls(const LaneConfig& config)
+{
+    const bool isOn = config.clip.order != ClipOrder::Off;
+    m_clipOrder->setToolTip(config.clip.order == ClipOrder::ClipThenUnscale
+            ? tr("Clipping scaled gradients: the true threshold is the one below divided by the scale")
+            : tr("When gradients are clipped: after unscaling is right"));
+    m_clipNorm->setEnabled(isOn);
+    const bool isByValue = config.clip.maxValue.has_value();
+    m_clipNorm->setHint(!isOn ? tr("No effect: clipping is off.")
+            : isByValue       ? tr("Largest magnitude of a gradient element (clip_value)")
+                              : tr("Largest norm of the whole gradient (max_norm)"));
+}
+
+} // namespace mantissa

@@ -1,0 +1,25 @@
+/// The present numbers of a lane card: labels and values in columns.
+#pragma once
+
+#include "engine/train/session.h"
+#include "ui/session/lane_monitor.h"
+
+class QGridLayout;
+class QLabel;
+
+namespace mantissa {
+
+struct CardValues
+{
+    QLabel* loss = nullptr;
+    QLabel* gradNorm = nullptr;
+    QLabel* scale = nullptr;
+    QLabel* skipped = nullptr;
+    QLabel* flushed = nullptr;
+    QLabel* memory = nullptr;
+
+    QGridLayout* makeLayout();
+    void show(const LaneStatus& lane, const LaneFacts& facts);
+};
+
+} // namespace mantissa

@@ -1,0 +1,285 @@
+#include "ui/views/lane_words.h"
+
+#include "ui/style/number_format.h"
+
+#include <QCoreApplication>
+#include <QLocale>
+
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace mantissa {
+
+namespace {
+
+/// Below this share of flushed gradients a lane is not worth a word.
+constexpr double worthMentioning = 0.01;
+/// So many steps without one applied update: the scaler is not finding a scale.
+constexpr std::int64_t manySkips = 40;
+
+QString tr(const char* text)
+{
+    return QCoreApplication::translate("LaneWords", text);
+}
+
+QString percent(double share)
+{
+    return QLocale().toString(share * 100, 'f', share < 0.0995 ? 1 : 0) + QStringLiteral(" %");
+}
+
+/// A setting's JSON text as people write it: 65536.0 -> 2^16, "fp16" -> FP16.
+QString valueText(const std::string& json)
+{
+    const nlohmann::json value = nlohmann::json::parse(json, nullptr, false);
+    if (value.is_number()) {
+        return formatPowerOfTwo(value.get<double>());
+    }
+    if (value.is_string()) {
+        return policyLabel(value.get<std::string>());
+    }
+    if (value.is_boolean()) {
+        return value.get<bool>() ? tr("yes") : tr("no");
+    }
+    if (value.is_null() || value.is_discarded()) {
+        return json.empty() || value.is_null() ? tr("none") : QString::fromStdString(json);
+    }
+    return QString::fromStdString(value.dump());
+}
+
+Sentence endSentence(const LaneStatus& lane, const LaneFacts& facts)
+{
+    const QString message = QString::fromStdString(lane.message);
+    switch (lane.status) {
+    case RunStatus::Diverged: {
+        const std::int64_t step = facts.nonFiniteSince >= 0 ? facts.nonFiniteSince : lane.nextStep;
+        QString text = tr("Diverged at step %1.").arg(formatCount(step));
+        return {Tone::Problem, message.isEmpty() ? text : text + QLatin1Char(' ') + message};
+    }
+    case RunStatus::Failed:
+        return {Tone::Problem, message.isEmpty() ? tr("Ended by an error.") : message};
+    case RunStatus::Stopped:
+        return {Tone::Plain, tr("Stopped at step %1.").arg(formatCount(lane.nextStep))};
+    case RunStatus::Interrupted:
+        return {Tone::Notice, tr("Interrupted at step %1.").arg(formatCount(lane.nextStep))};
+    case RunStatus::Finished:
+        break;
+    case RunStatus::Running:
+        return {};
+    }
+    if (!lane.summary) {
+        return {Tone::Good, tr("Finished.")};
+    }
+    const RunSummary& summary = *lane.summary;
+    QString text = tr("Finished: loss %1").arg(formatValue(summary.finalLoss));
+    if (!std::isnan(summary.validationAccuracy)) {
+        text += tr(", %1 right on held-out data").arg(percent(summary.validationAccuracy));
+    } else if (!std::isnan(summary.validationLoss)) {
+        text += tr(", held-out loss %1").arg(formatValue(summary.validationLoss));
+    }
+    return {Tone::Good, text + QLatin1Char('.')};
+}
+
+} // namespace
+
+QString signOf(Tone tone)
+{
+    switch (tone) {
+    case Tone::Plain:
+        return {};
+    case Tone::Good:
+        return QStringLiteral("\u2713");
+    case Tone::Notice:
+        return QStringLiteral("\u25B3");
+    case Tone::Problem:
+        return QStringLiteral("\u25B2");
+    }
+    return {};
+}
+
+Sentence laneSentence(const LaneStatus& lane, const LaneFacts& facts, SessionState state)
+{
+    const bool hasEnded = lane.status != RunStatus::Running;
+    if (hasEnded && lane.status != RunStatus::Finished) {
+        return endSentence(lane, facts);
+    }
+    if (!facts.last) {
+        if (hasEnded) {
+            return endSentence(lane, facts);
+        }
+        return {Tone::Plain, state == SessionState::Preparing ? tr("Preparing.") : tr("Ready. Space trains it.")};
+    }
+    const StepRecord& last = *facts.last;
+    const QString flushed = tr("%1 of its gradient flushes to zero").arg(percent(last.flushed));
+    const bool losesMuch = last.flushed >= worthMentioning;
+    if (facts.nonFiniteSince >= 0) {
+        return {Tone::Problem, tr("Its loss is not finite since step %1.").arg(formatCount(facts.nonFiniteSince))};
+    }
+    if (hasEnded) {
+        Sentence end = endSentence(lane, facts);
+        if (losesMuch) {
+            end = {Tone::Notice, end.text + QLatin1Char(' ') + flushed + QLatin1Char('.')};
+        }
+        return end;
+    }
+    const std::int64_t sinceApplied = last.step - facts.lastApplied;
+    if (last.skipped && sinceApplied >= manySkips) {
+        return {Tone::Problem,
+            tr("%1 steps skipped in a row: the gradient overflows at every scale tried.")
+                .arg(formatCount(sinceApplied))};
+    }
+    if (losesMuch) {
+        const bool hasScaler = lane.config->scaler && lane.config->scaler->family != "none";
+        return {Tone::Notice,
+            flushed + (hasScaler ? tr(": a larger scale would keep more.") : tr(": it has no scaler to lift it."))};
+    }
+    if (facts.skipped > 0) {
+        const bool isFindingScale = facts.lastSkip == facts.firstSkip + facts.skipped - 1 && facts.firstSkip == 0;
+        if (isFindingScale) {
+            return {Tone::Plain,
+                facts.skipped == 1
+                    ? tr("Skipped 1 step while finding its scale (normal).")
+                    : tr("Skipped %1 steps while finding its scale (normal).").arg(formatCount(facts.skipped))};
+        }
+        return {Tone::Plain,
+            tr("Skipped %1 in all, last at step %2.").arg(formatCount(facts.skipped), formatCount(facts.lastSkip))};
+    }
+    return {Tone::Plain, state == SessionState::Running ? tr("Training.") : tr("Paused.")};
+}
+
+QString lockSentence(const LaneFacts& facts, bool isBaseline, const QString& baselineName)
+{
+    if (isBaseline) {
+        return tr("The baseline: other lanes are compared with this one.");
+    }
+    switch (facts.lock) {
+    case LockState::Unknown:
+        return tr("Not compared with %1 yet.").arg(baselineName);
+    case LockState::InitialWeightsDiffer:
+        return tr("Differs from %1 from the start: other initial weights.").arg(baselineName);
+    case LockState::DataDiffers:
+        return tr("Differs from %1 since step %2: other batches or random numbers.")
+            .arg(baselineName, formatCount(facts.lockBrokenAt));
+    case LockState::Held:
+        break;
+    }
+    const QString same = tr("Same initial weights, batches and random numbers as %1, by hash").arg(baselineName);
+    return facts.lockCheckedTo < 0 ? same + QLatin1Char('.')
+                                   : same + tr(", up to step %1.").arg(formatCount(facts.lockCheckedTo));
+}
+
+QString policyLabel(const std::string& policy)
+{
+    const QString text = QString::fromStdString(policy);
+    return policy == "fp32" || policy == "fp16" || policy == "bf16" ? text.toUpper() : text;
+}
+
+QString settingsSummary(const LaneConfig& config, double scale, double rate)
+{
+    QStringList parts {policyLabel(config.precision.policy)};
+    const std::string family = config.scaler ? config.scaler->family : "none";
+    if (family == "none") {
+        parts << tr("no scaler");
+    } else if (family == "fixed") {
+        parts << tr("fixed %1").arg(formatPowerOfTwo(scale));
+    } else {
+        parts << tr("dynamic %1").arg(formatPowerOfTwo(scale));
+    }
+    if (config.clip.order == ClipOrder::UnscaleThenClip) {
+        parts << tr("clips");
+    } else if (config.clip.order == ClipOrder::ClipThenUnscale) {
+        parts << tr("clips too early");
+    }
+    parts << tr("rate %1").arg(formatValue(rate));
+    return parts.join(QStringLiteral(" \u00B7 "));
+}
+
+std::uint64_t totalOf(const MemoryBytes& bytes)
+{
+    return bytes.weights + bytes.copies + bytes.gradients + bytes.optimizer + bytes.activations + bytes.workspace;
+}
+
+QString byteText(std::uint64_t bytes)
+{
+    return QLocale().formattedDataSize(static_cast<qint64>(bytes), 1, QLocale::DataSizeIecFormat);
+}
+
+QString memoryText(const MemoryBytes& bytes)
+{
+    const std::array<std::pair<QString, std::uint64_t>, 7> rows {{
+        {tr("Weights"), bytes.weights},
+        {tr("16-bit copies"), bytes.copies},
+        {tr("Gradients"), bytes.gradients},
+        {tr("Optimizer"), bytes.optimizer},
+        {tr("Activations"), bytes.activations},
+        {tr("Workspace"), bytes.workspace},
+        {tr("Together"), totalOf(bytes)},
+    }};
+    QStringList lines;
+    for (const auto& [name, count] : rows) {
+        lines << QStringLiteral("%1: %2").arg(name, byteText(count));
+    }
+    return lines.join(QLatin1Char('\n'));
+}
+
+QString settingName(const std::string& path)
+{
+    static const std::array<std::pair<const char*, const char*>, 12> names {{
+        {"scaler.scale", QT_TRANSLATE_NOOP("LaneWords", "scale")},
+        {"scaler.init_scale", QT_TRANSLATE_NOOP("LaneWords", "initial scale")},
+        {"scaler.family", QT_TRANSLATE_NOOP("LaneWords", "scaler")},
+        {"scaler", QT_TRANSLATE_NOOP("LaneWords", "scaler")},
+        {"scaler.growth_factor", QT_TRANSLATE_NOOP("LaneWords", "growth factor")},
+        {"scaler.backoff_factor", QT_TRANSLATE_NOOP("LaneWords", "backoff factor")},
+        {"scaler.growth_interval", QT_TRANSLATE_NOOP("LaneWords", "growth interval")},
+        {"scaler.frozen", QT_TRANSLATE_NOOP("LaneWords", "frozen")},
+        {"optimizer.lr", QT_TRANSLATE_NOOP("LaneWords", "learning rate")},
+        {"precision.policy", QT_TRANSLATE_NOOP("LaneWords", "precision")},
+        {"clip", QT_TRANSLATE_NOOP("LaneWords", "clipping")},
+        {"clip.max_norm", QT_TRANSLATE_NOOP("LaneWords", "clip threshold")},
+    }};
+    for (const auto& [key, name] : names) {
+        if (path == key) {
+            return tr(name);
+        }
+    }
+    return QString::fromStdString(path);
+}
+
+QString eventSentence(const Event& event)
+{
+    const QString text = QString::fromStdString(event.text);
+    const auto withText = [&text](const QString& sentence) {
+        return text.isEmpty() ? sentence : sentence + QStringLiteral(": ") + text;
+    };
+    switch (event.kind) {
+    case EventKind::Set: {
+        const QString by = event.scripted ? tr(" (by the experiment)") : QString();
+        return tr("%1: %2 \u2192 %3").arg(settingName(event.path), valueText(event.before), valueText(event.after))
+            + by;
+    }
+    case EventKind::LaneAdded:
+        return withText(tr("lane added"));
+    case EventKind::LaneRemoved:
+        return withText(tr("lane removed"));
+    case EventKind::Started:
+        return tr("started");
+    case EventKind::Paused:
+        return tr("paused");
+    case EventKind::Reset:
+        return tr("reset");
+    case EventKind::Finished:
+        return tr("finished");
+    case EventKind::Stopped:
+        return tr("stopped");
+    case EventKind::Diverged:
+        return withText(tr("diverged"));
+    case EventKind::Failed:
+        return withText(tr("failed"));
+    case EventKind::Refused:
+        return withText(tr("refused"));
+    }
+    return text;
+}
+
+} // namespace mantissa

@@ -1,0 +1,393 @@
+#include "ui/views/main_window.h"
+
+#include "ui/plots/dashboard.h"
+#include "ui/session/app_paths.h"
+#include "ui/session/run_loader.h"
+#include "ui/style/number_format.h"
+#include "ui/style/theme.h"
+#include "ui/views/events_view.h"
+#include "ui/views/experiments_view.h"
+#include "ui/views/icon.h"
+#include "ui/views/lane_list.h"
+#include "ui/views/lane_words.h"
+#include "ui/views/message_bar.h"
+#include "ui/views/restart_command.h"
+#include "ui/views/run_bar.h"
+#include "ui/views/runs_view.h"
+#include "ui/views/setup_panel.h"
+#include "ui/views/status_line.h"
+
+#include <QApplication>
+#include <QDockWidget>
+#include <QStatusBar>
+#include <QTimer>
+#include <QUndoStack>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace mantissa {
+
+namespace {
+
+constexpr int healthIntervalMs = 500;
+const QString sessionTopic = QStringLiteral("session");
+const QString databaseTopic = QStringLiteral("database");
+const QString commandTopic = QStringLiteral("command");
+
+DType computeFormat(const LaneConfig& config)
+{
+    return dtypeFromName(config.precision.policy).value_or(DType::Float32);
+}
+
+} // namespace
+
+MainWindow::MainWindow(const Options& options, QWidget* parent)
+    : QMainWindow(parent)
+    , m_controller(new SessionController(options.database, this))
+    , m_loader(new RunLoader(options.database, this))
+    , m_dashboard(new Dashboard)
+    , m_messages(new MessageBar)
+    , m_runBar(new RunBar(m_controller))
+    , m_lanes(new LaneList(m_controller))
+    , m_experiments(new ExperimentsView)
+    , m_setup(new SetupPanel)
+    , m_runs(new RunsView(options.database))
+    , m_events(new EventsView)
+    , m_statusLine(new StatusLine(m_controller))
+    , m_remembersState(options.remembersState)
+{
+    setObjectName(QStringLiteral("mainWindow"));
+    setWindowIcon(applicationIcon());
+    setAcceptDrops(true);
+    setDockOptions(AnimatedDocks | AllowTabbedDocks | AllowNestedDocks);
+    setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
+
+    auto* centre = new QWidget;
+    auto* column = new QVBoxLayout(centre);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(m_messages);
+    column->addWidget(m_dashboard, 1);
+    setCentralWidget(centre);
+    addToolBar(Qt::TopToolBarArea, m_runBar);
+    statusBar()->addPermanentWidget(m_statusLine);
+    statusBar()->setSizeGripEnabled(false);
+
+    makeDocks();
+    makeMenus();
+    connectSession();
+    connectLanes();
+    connectRuns();
+    qApp->installEventFilter(this);
+    resize(1280, 800);
+    if (m_remembersState) {
+        restoreState();
+    }
+    updateTitle();
+}
+
+MainWindow::~MainWindow()
+{
+    qApp->removeEventFilter(this);
+    // The controller's last signals must not reach views that are already gone.
+    m_controller->disconnect();
+}
+
+QDockWidget* MainWindow::makeDock(const QString& name, const QString& title, QWidget* content, Qt::DockWidgetArea area)
+{
+    auto* dock = new QDockWidget(title, this);
+    dock->setObjectName(name);
+    dock->setWidget(content);
+    addDockWidget(area, dock);
+    // The tab says the name already; a title bar is only needed to move the panel.
+    dock->setTitleBarWidget(new QWidget(dock));
+    return dock;
+}
+
+void MainWindow::setTitleBarsVisible(bool isVisible)
+{
+    for (QDockWidget* dock : findChildren<QDockWidget*>()) {
+        QWidget* before = dock->titleBarWidget();
+        dock->setTitleBarWidget(isVisible ? nullptr : new QWidget(dock));
+        delete before;
+    }
+}
+
+void MainWindow::makeDocks()
+{
+    setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);
+    m_experimentsDock
+        = makeDock(QStringLiteral("experiments"), tr("Experiments"), m_experiments, Qt::LeftDockWidgetArea);
+    m_setupDock = makeDock(QStringLiteral("setup"), tr("Setup"), m_setup, Qt::LeftDockWidgetArea);
+    tabifyDockWidget(m_experimentsDock, m_setupDock);
+    m_experimentsDock->raise();
+    m_lanesDock = makeDock(QStringLiteral("lanes"), tr("Lanes"), m_lanes, Qt::RightDockWidgetArea);
+    m_eventsDock = makeDock(QStringLiteral("events"), tr("Events"), m_events, Qt::BottomDockWidgetArea);
+    m_runsDock = makeDock(QStringLiteral("runs"), tr("Runs"), m_runs, Qt::BottomDockWidgetArea);
+    tabifyDockWidget(m_eventsDock, m_runsDock);
+    m_eventsDock->raise();
+    const int letter = fontMetrics().averageCharWidth();
+    resizeDocks({m_experimentsDock, m_lanesDock}, {letter * 32, letter * 42}, Qt::Horizontal);
+    resizeDocks({m_eventsDock}, {fontMetrics().height() * 8}, Qt::Vertical);
+}
+
+void MainWindow::connectSession()
+{
+    connect(m_controller, &SessionController::sessionReplaced, this, &MainWindow::replaced);
+    connect(m_controller, &SessionController::statusChanged, this, &MainWindow::followStatus);
+    connect(m_controller, &SessionController::lanesChanged, this, &MainWindow::followLanes);
+    connect(m_controller, &SessionController::documentChanged, this, &MainWindow::updateTitle);
+    connect(m_controller, &SessionController::recordsTaken, m_dashboard,
+        [this](const std::vector<StepRecord>& records) { m_dashboard->append(records); });
+    connect(m_controller, &SessionController::eventTaken, this, &MainWindow::noteEvent);
+    connect(m_controller, &SessionController::refused, this,
+        [this](const QString& why) { m_messages->post(commandTopic, Tone::Notice, why); });
+    connect(m_controller, &SessionController::polled, this, &MainWindow::frame);
+    connect(m_runBar, &RunBar::resetWanted, this, &MainWindow::reset);
+    connect(m_runBar, &RunBar::finishedRunWanted, this, &MainWindow::finishedRun);
+    connect(m_setup, &SetupPanel::applied, this,
+        [this](const ExperimentDocument& document) { restart(document, tr("new settings")); });
+    connect(m_setup, &SetupPanel::extendWanted, this, [this](qint64 steps) {
+        m_controller->extend(steps);
+        m_setup->show(m_controller->document());
+    });
+    auto* health = new QTimer(this);
+    health->setInterval(healthIntervalMs);
+    connect(health, &QTimer::timeout, this, &MainWindow::checkHealth);
+    health->start();
+}
+
+void MainWindow::connectLanes()
+{
+    connect(
+        m_lanes, &LaneList::selectionChanged, this, [this](std::uint32_t lane) { m_dashboard->highlightLane(lane); });
+    connect(m_lanes, &LaneList::visibilityToggled, this,
+        [this](std::uint32_t lane) { m_dashboard->setLaneVisible(lane, !m_dashboard->isLaneVisible(lane)); });
+    connect(m_dashboard, &Dashboard::laneVisibilityChanged, this, [this](quint64 key, bool isVisible) {
+        if (key <= Event::allLanes) {
+            m_lanes->setShown(static_cast<std::uint32_t>(key), isVisible);
+        }
+    });
+    connect(m_dashboard, &Dashboard::laneActivated, this, [this](quint64 key) {
+        if (key <= Event::allLanes) {
+            m_lanes->select(static_cast<std::uint32_t>(key));
+        }
+    });
+    connect(
+        m_dashboard, &Dashboard::notice, this, [this](const QString& text) { statusBar()->showMessage(text, 5000); });
+    connect(m_experiments, &ExperimentsView::openRequested, this, [this](const QString& file) { openFile(file); });
+}
+
+void MainWindow::connectRuns()
+{
+    connect(m_runs, &RunsView::showRunRequested, this, [this](RunId run, bool isWanted) {
+        if (isWanted) {
+            m_loader->loadColumns(run);
+        } else {
+            m_dashboard->removeLane(Dashboard::storedKey(run));
+        }
+    });
+    connect(m_runs, &RunsView::rerunRequested, m_loader, &RunLoader::loadReplay);
+    connect(m_loader, &RunLoader::columnsLoaded, this,
+        [this](const RunInfo& info, const std::shared_ptr<const RunColumns>& columns) { showRun(info, *columns); });
+    connect(m_loader, &RunLoader::laneLoaded, this,
+        [this](std::uint32_t lane, const std::shared_ptr<const RunColumns>& columns) {
+            m_dashboard->setColumns(lane, *columns);
+        });
+    connect(m_loader, &RunLoader::replayLoaded, this, [this](RunId run, const QByteArray& text) {
+        try {
+            openExperiment(parseExperiment(text.toStdString(), tr("run %1").arg(run).toStdString()), {});
+            statusBar()->showMessage(tr("Run %1 is ready to be run again exactly: Space trains it.").arg(run), 8000);
+        } catch (const std::exception& error) {
+            m_messages->post(commandTopic, Tone::Problem, QString::fromUtf8(error.what()));
+        }
+    });
+    connect(m_loader, &RunLoader::failed, this,
+        [this](const QString& why) { m_messages->post(commandTopic, Tone::Problem, why); });
+}
+
+void MainWindow::replaced(SessionController::Replacement reason)
+{
+    m_messages->retract(sessionTopic);
+    m_messages->retract(commandTopic);
+    m_droppedSeen = 0;
+    m_baselineShown.reset();
+    m_wantsCurves = reason == SessionController::Replacement::Restored;
+    if (reason == SessionController::Replacement::Opened) {
+        m_dashboard->clear();
+        m_events->model()->clear();
+    } else {
+        for (const quint64 key : m_dashboard->laneKeys()) {
+            if (key <= Event::allLanes) {
+                m_dashboard->removeLane(key);
+            }
+        }
+    }
+    const ExperimentDocument& document = m_controller->document();
+    m_setup->show(document);
+    m_experiments->showText(QString::fromStdString(document.name()), QString::fromStdString(document.description()));
+    m_dashboard->setEmptyText(tr("Preparing\u2026"));
+}
+
+void MainWindow::followLanes()
+{
+    const std::vector<std::uint32_t> lanes = m_lanes->lanes();
+    for (const quint64 key : m_dashboard->laneKeys()) {
+        const bool isLive = key <= Event::allLanes;
+        if (isLive && std::find(lanes.begin(), lanes.end(), static_cast<std::uint32_t>(key)) == lanes.end()) {
+            m_dashboard->removeLane(key);
+        }
+    }
+    const auto status = m_controller->status();
+    for (const std::uint32_t lane : lanes) {
+        const LaneLook look = m_lanes->look(lane);
+        LaneCurve curve;
+        curve.key = lane;
+        curve.name = look.name;
+        curve.color = look.color;
+        curve.style = look.style;
+        for (const LaneStatus& candidate : status->lanes) {
+            if (candidate.id == lane) {
+                curve.computeFormat = computeFormat(*candidate.config);
+            }
+        }
+        m_dashboard->addLane(curve);
+        if (!m_lanes->isShown(lane)) {
+            m_dashboard->setLaneVisible(lane, false);
+        }
+    }
+    if (m_wantsCurves && !lanes.empty()) {
+        m_wantsCurves = false;
+        restoreCurves();
+    }
+    if (!m_setup->isEdited()) {
+        m_setup->show(m_controller->document());
+    }
+}
+
+void MainWindow::followStatus()
+{
+    const auto status = m_controller->status();
+    m_dashboard->setExpectedSteps(status->totalSteps);
+    if (!status->lanes.empty() && m_baselineShown != status->baseline) {
+        m_baselineShown = status->baseline;
+        m_dashboard->setBaseline(status->baseline);
+        m_dashboard->setDistanceReference(status->baseline);
+    }
+    if (status->state == SessionState::Failed) {
+        const QString why = QString::fromStdString(status->message);
+        m_messages->post(sessionTopic, Tone::Problem, why);
+        m_dashboard->setEmptyText(tr("This experiment can't be trained.\n%1").arg(why));
+    } else if (status->state != SessionState::Preparing) {
+        const auto count = static_cast<qlonglong>(status->lanes.size());
+        m_dashboard->setEmptyText(
+            count == 1 ? tr("Space trains the lane") : tr("Space trains the %1 lanes").arg(formatCount(count)));
+    }
+}
+
+void MainWindow::noteEvent(const Event& event)
+{
+    const bool isForAll = event.lane == Event::allLanes;
+    const QString lane = isForAll ? tr("all") : m_controller->laneName(event.lane);
+    const QString what = eventSentence(event);
+    m_events->add({event, lane, what});
+    if (isForAll) {
+        return;
+    }
+    switch (event.kind) {
+    case EventKind::Set:
+    case EventKind::LaneAdded:
+        m_dashboard->addMark(event.lane, event.step, what);
+        break;
+    case EventKind::Diverged:
+    case EventKind::Failed:
+        m_dashboard->endLane(event.lane, event.step, what);
+        break;
+    default:
+        break;
+    }
+}
+
+void MainWindow::frame()
+{
+    m_statusLine->noteFrame();
+    m_dashboard->refresh();
+}
+
+void MainWindow::checkHealth()
+{
+    const QString problem = m_controller->databaseProblem();
+    if (problem.isEmpty()) {
+        m_messages->retract(databaseTopic);
+    } else {
+        m_messages->post(databaseTopic, Tone::Problem, problem);
+    }
+    // A window that was blocked for long has holes in its curves; the database has none.
+    const std::uint64_t dropped = m_controller->droppedRecords();
+    if (dropped != m_droppedSeen && !m_controller->isRunning()) {
+        m_droppedSeen = dropped;
+        restoreCurves();
+    }
+}
+
+void MainWindow::restoreCurves()
+{
+    const auto writer = m_controller->writer();
+    if (!writer) {
+        return;
+    }
+    for (const std::uint32_t lane : m_lanes->lanes()) {
+        m_loader->loadLane(writer, lane);
+    }
+}
+
+void MainWindow::restart(ExperimentDocument document, const QString& text)
+{
+    const auto status = m_controller->status();
+    if (status && status->step > 0) {
+        m_dashboard->undoStack()->push(new RestartCommand(m_controller, std::move(document), text));
+    } else {
+        m_controller->restart(std::move(document));
+    }
+}
+
+void MainWindow::reset()
+{
+    restart(m_controller->document(), tr("reset"));
+    statusBar()->showMessage(tr("Back at step 0. Ctrl+Z brings the trained lanes back."), 6000);
+}
+
+void MainWindow::train()
+{
+    const auto status = m_controller->status();
+    if (status && status->state == SessionState::Finished) {
+        reset();
+    }
+    if (!m_controller->isRunning()) {
+        m_controller->run();
+    }
+}
+
+void MainWindow::finishedRun()
+{
+    statusBar()->showMessage(tr("Every lane is at its end. R starts over, Ctrl+R trains again; a higher number of "
+                                "steps under Setup trains on."),
+        8000);
+}
+
+void MainWindow::showRun(const RunInfo& info, const RunColumns& columns)
+{
+    const quint64 key = Dashboard::storedKey(info.id);
+    LaneCurve curve;
+    curve.key = key;
+    curve.name = tr("%1 (run %2)").arg(QString::fromStdString(info.lane)).arg(info.id);
+    const QColor color(QString::fromStdString(info.color));
+    curve.color = color.isValid() ? color : laneColor(static_cast<int>(info.id % 6), isDark(palette()));
+    curve.live = false;
+    curve.computeFormat = dtypeFromName(info.policy).value_or(DType::Float32);
+    m_dashboard->addLane(curve);
+    m_dashboard->setColumns(key, columns);
+}
+
+} // namespace mantissa

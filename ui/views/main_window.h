@@ -1,0 +1,166 @@
+/// The window: docks, menus and the wiring between session, dashboard, lanes, runs and events.
+#pragma once
+
+#include "ui/session/session_controller.h"
+
+#include <QList>
+#include <QMainWindow>
+#include <QPalette>
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+
+class QAction;
+class QActionGroup;
+class QDockWidget;
+class QMenu;
+
+namespace mantissa {
+
+class Dashboard;
+class EventsView;
+class ExperimentsView;
+class LaneList;
+class MessageBar;
+class RunBar;
+class RunLoader;
+class RunsView;
+class SetupPanel;
+class StatusLine;
+
+class MainWindow : public QMainWindow
+{
+    Q_OBJECT
+public:
+    enum class Theme { System, Light, Dark };
+
+    struct Options
+    {
+        std::filesystem::path database; ///< empty: runs are not stored
+        bool remembersState = true; ///< layout, theme, recent files
+    };
+
+    explicit MainWindow(const Options& options, QWidget* parent = nullptr);
+    ~MainWindow() override;
+
+    /// Opens an experiment file; what is wrong with it is said in the message bar and the present one stays.
+    bool openFile(const QString& file);
+    /// The experiment of the last session or, at first start, the default one.
+    void openFirst();
+    bool saveTo(const QString& file);
+    void setTheme(Theme theme);
+
+    [[nodiscard]] SessionController* controller() const { return m_controller; }
+
+    [[nodiscard]] Dashboard* dashboard() const { return m_dashboard; }
+
+    [[nodiscard]] LaneList* laneList() const { return m_lanes; }
+
+    [[nodiscard]] RunBar* runBar() const { return m_runBar; }
+
+    [[nodiscard]] SetupPanel* setupPanel() const { return m_setup; }
+
+    [[nodiscard]] RunsView* runsView() const { return m_runs; }
+
+    [[nodiscard]] EventsView* eventsView() const { return m_events; }
+
+    [[nodiscard]] ExperimentsView* experimentsView() const { return m_experiments; }
+
+    [[nodiscard]] MessageBar* messageBar() const { return m_messages; }
+
+    [[nodiscard]] StatusLine* statusLine() const { return m_statusLine; }
+
+    [[nodiscard]] bool isPresenting() const { return m_isPresenting; }
+
+    [[nodiscard]] QAction* actionNamed(const QString& objectName) const;
+
+public slots:
+    void setPresenting(bool isPresenting);
+    void showPalette();
+
+protected:
+    void closeEvent(QCloseEvent* event) override;
+    void changeEvent(QEvent* event) override;
+    void dragEnterEvent(QDragEnterEvent* event) override;
+    void dropEvent(QDropEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
+private:
+    // main_window.cpp
+    void makeDocks();
+    QDockWidget* makeDock(const QString& name, const QString& title, QWidget* content, Qt::DockWidgetArea area);
+    void setTitleBarsVisible(bool isVisible);
+    void connectSession();
+    void connectLanes();
+    void connectRuns();
+    void replaced(SessionController::Replacement reason);
+    void followStatus();
+    void followLanes();
+    void noteEvent(const Event& event);
+    void frame();
+    void checkHealth();
+    void restoreCurves();
+    void restart(ExperimentDocument document, const QString& text);
+    void reset();
+    void train();
+    void finishedRun();
+    void showRun(const RunInfo& info, const RunColumns& columns);
+
+    // main_window_menus.cpp
+    QAction* add(QMenu* menu, const QString& objectName, const QString& text, const QKeySequence& key,
+        std::function<void()> work, const QString& tip = {});
+    void makeMenus();
+    void makeFileMenu();
+    void makeEditMenu();
+    void makeViewMenu();
+    void makeRunMenu();
+    void makeLanesMenu();
+    void makePlotMenu();
+    void makeToolsMenu();
+    void makeHelpMenu();
+    void fillRecentMenu();
+    void selectNumber(int number);
+    void toggleNumber(int number);
+
+    // main_window_files.cpp
+    void openExperiment(Experiment experiment, const std::filesystem::path& file);
+    void newExperiment();
+    void chooseFile();
+    bool save();
+    bool saveAs();
+    bool mayDiscard();
+    void restoreState();
+    void storeState();
+    void updateTitle();
+
+    SessionController* m_controller;
+    RunLoader* m_loader;
+    Dashboard* m_dashboard;
+    MessageBar* m_messages;
+    RunBar* m_runBar;
+    LaneList* m_lanes;
+    ExperimentsView* m_experiments;
+    SetupPanel* m_setup;
+    RunsView* m_runs;
+    EventsView* m_events;
+    StatusLine* m_statusLine;
+    QDockWidget* m_experimentsDock = nullptr;
+    QDockWidget* m_setupDock = nullptr;
+    QDockWidget* m_lanesDock = nullptr;
+    QDockWidget* m_eventsDock = nullptr;
+    QDockWidget* m_runsDock = nullptr;
+    QMenu* m_recentMenu = nullptr;
+    QActionGroup* m_themes = nullptr;
+    QAction* m_presenter = nullptr;
+    QByteArray m_layoutBeforePresenting;
+    qreal m_pointSizeBeforePresenting = 0;
+    bool m_isPresenting = false;
+    bool m_remembersState = true;
+    std::uint64_t m_droppedSeen = 0;
+    bool m_wantsCurves = false; ///< curves are to be read from the database as soon as lanes are known
+    std::optional<std::uint32_t> m_baselineShown;
+};
+
+} // namespace mantissa

@@ -1,0 +1,297 @@
+/// Menus, their keys, and what they do.
+#include "ui/plots/dashboard.h"
+#include "ui/session/app_paths.h"
+#include "ui/views/command_palette.h"
+#include "ui/views/experiments_view.h"
+#include "ui/views/help_dialogs.h"
+#include "ui/views/icon.h"
+#include "ui/views/lane_list.h"
+#include "ui/views/main_window.h"
+#include "ui/views/run_bar.h"
+#include "ui/views/status_line.h"
+
+#include <QActionGroup>
+#include <QApplication>
+#include <QDesktopServices>
+#include <QDockWidget>
+#include <QFileInfo>
+#include <QMenuBar>
+#include <QUndoStack>
+#include <QUrl>
+
+namespace mantissa {
+
+namespace {
+
+constexpr int mostNumberKeys = 9;
+
+} // namespace
+
+QAction* MainWindow::add(QMenu* menu, const QString& objectName, const QString& text, const QKeySequence& key,
+    std::function<void()> work, const QString& tip)
+{
+    QAction* action = menu->addAction(text);
+    action->setObjectName(objectName);
+    action->setShortcut(key);
+    if (!tip.isEmpty()) {
+        action->setToolTip(tip);
+        action->setStatusTip(tip);
+    }
+    connect(action, &QAction::triggered, this, [work = std::move(work)] { work(); });
+    return action;
+}
+
+QAction* MainWindow::actionNamed(const QString& objectName) const
+{
+    return findChild<QAction*>(objectName);
+}
+
+void MainWindow::makeMenus()
+{
+    makeFileMenu();
+    makeEditMenu();
+    makeViewMenu();
+    makeRunMenu();
+    makeLanesMenu();
+    makePlotMenu();
+    makeToolsMenu();
+    makeHelpMenu();
+    // Presenter mode hides the menu bar; as the window's own actions they keep their keys.
+    for (const Command& command : collectCommands(menuBar()->actions())) {
+        addAction(command.action);
+    }
+}
+
+void MainWindow::makeFileMenu()
+{
+    QMenu* menu = menuBar()->addMenu(tr("&File"));
+    add(
+        menu, QStringLiteral("new"), tr("&New experiment"), QKeySequence::New, [this] { newExperiment(); },
+        tr("The default experiment, without a file of its own"));
+    add(menu, QStringLiteral("open"), tr("&Open\u2026"), QKeySequence::Open, [this] {
+        chooseFile();
+    })->setIcon(lineIcon(QStringLiteral("open")));
+    m_recentMenu = menu->addMenu(tr("Open &recent"));
+    connect(m_recentMenu, &QMenu::aboutToShow, this, &MainWindow::fillRecentMenu);
+    fillRecentMenu();
+    menu->addSeparator();
+    add(menu, QStringLiteral("save"), tr("&Save"), QKeySequence::Save, [this] {
+        save();
+    })->setIcon(lineIcon(QStringLiteral("save")));
+    add(menu, QStringLiteral("saveAs"), tr("Save &as\u2026"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S),
+        [this] { saveAs(); });
+    menu->addSeparator();
+    add(
+        menu, QStringLiteral("export"), tr("&Export plots\u2026"), QKeySequence(Qt::CTRL | Qt::Key_E),
+        [this] { m_dashboard->showExportDialog(); }, tr("PNG, PDF, SVG or CSV"));
+    menu->addSeparator();
+    add(menu, QStringLiteral("quit"), tr("&Quit"), QKeySequence(Qt::CTRL | Qt::Key_Q), [this] { close(); });
+}
+
+void MainWindow::fillRecentMenu()
+{
+    m_recentMenu->clear();
+    const QStringList files = m_remembersState ? recentExperiments() : QStringList();
+    for (const QString& file : files) {
+        QAction* action = m_recentMenu->addAction(QFileInfo(file).fileName());
+        action->setToolTip(file);
+        connect(action, &QAction::triggered, this, [this, file] { openFile(file); });
+    }
+    m_recentMenu->setEnabled(!files.isEmpty());
+}
+
+void MainWindow::makeEditMenu()
+{
+    QMenu* menu = menuBar()->addMenu(tr("&Edit"));
+    QUndoStack* stack = m_dashboard->undoStack();
+    QAction* undo = stack->createUndoAction(menu, tr("&Undo"));
+    undo->setObjectName(QStringLiteral("undo"));
+    undo->setShortcuts(QKeySequence::Undo);
+    QAction* redo = stack->createRedoAction(menu, tr("&Redo"));
+    redo->setObjectName(QStringLiteral("redo"));
+    redo->setShortcuts({QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Z), QKeySequence(Qt::CTRL | Qt::Key_Y)});
+    menu->addActions({undo, redo});
+    menu->addSeparator();
+    add(menu, QStringLiteral("copyPicture"), tr("Copy &picture"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C),
+        [this] { m_dashboard->copyPicture(); });
+    add(
+        menu, QStringLiteral("copyData"), tr("Copy &data"), {}, [this] { m_dashboard->copyData(); },
+        tr("The steps in view, tab-separated"));
+}
+
+void MainWindow::makeViewMenu()
+{
+    QMenu* menu = menuBar()->addMenu(tr("&View"));
+    for (QDockWidget* dock : {m_experimentsDock, m_setupDock, m_lanesDock, m_eventsDock, m_runsDock}) {
+        QAction* toggle = dock->toggleViewAction();
+        toggle->setObjectName(dock->objectName() + QStringLiteral("Toggle"));
+        menu->addAction(toggle);
+    }
+    QAction* titles = add(menu, QStringLiteral("titleBars"), tr("Title &bars, to move panels"), {}, [] {});
+    titles->setCheckable(true);
+    connect(titles, &QAction::toggled, this, &MainWindow::setTitleBarsVisible);
+    menu->addSeparator();
+    add(menu, QStringLiteral("gallery"), tr("&Gallery"), Qt::Key_G, [this] {
+        m_experimentsDock->show();
+        m_experimentsDock->raise();
+        m_experiments->focusGallery();
+    });
+    add(menu, QStringLiteral("showSetup"), tr("&Setup of the experiment"),
+        QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_E), [this] {
+            m_setupDock->show();
+            m_setupDock->raise();
+        });
+    menu->addSeparator();
+    QMenu* themes = menu->addMenu(tr("&Theme"));
+    m_themes = new QActionGroup(this);
+    const QList<std::pair<QString, Theme>> choices {
+        {tr("As the system"), Theme::System}, {tr("Light"), Theme::Light}, {tr("Dark"), Theme::Dark}};
+    for (const auto& [name, theme] : choices) {
+        QAction* action = add(themes, QStringLiteral("theme%1").arg(static_cast<int>(theme)), name, {},
+            [this, theme = theme] { setTheme(theme); });
+        action->setCheckable(true);
+        action->setData(static_cast<int>(theme));
+        action->setChecked(theme == Theme::System);
+        m_themes->addAction(action);
+    }
+    m_presenter = add(
+        menu, QStringLiteral("presenter"), tr("&Presenter layout"), Qt::Key_F11, [] {},
+        tr("Plots, lanes and run controls only, in larger type"));
+    m_presenter->setCheckable(true);
+    connect(m_presenter, &QAction::toggled, this, &MainWindow::setPresenting);
+    QAction* frames = add(
+        menu, QStringLiteral("frameTimes"), tr("&Frame times"), {}, [] {},
+        tr("How long the window takes for a frame, last and worst"));
+    frames->setCheckable(true);
+    connect(frames, &QAction::toggled, this, [this](bool isOn) {
+        m_statusLine->setFrameTimesVisible(isOn);
+        m_dashboard->setFrameTimeVisible(isOn);
+    });
+}
+
+void MainWindow::makeRunMenu()
+{
+    QMenu* menu = menuBar()->addMenu(tr("&Run"));
+    menu->addActions({m_runBar->runAction(), m_runBar->stepAction(), m_runBar->runStepsAction()});
+    menu->addSeparator();
+    add(
+        menu, QStringLiteral("train"), tr("&Train the experiment"), QKeySequence(Qt::CTRL | Qt::Key_R),
+        [this] { train(); }, tr("Runs it; from step 0 if it is finished"));
+    menu->addSeparator();
+    menu->addActions({m_runBar->stopAction(), m_runBar->resetAction()});
+    m_runBar->stepAction()->setObjectName(QStringLiteral("step"));
+    m_runBar->stopAction()->setObjectName(QStringLiteral("stop"));
+    m_runBar->resetAction()->setObjectName(QStringLiteral("reset"));
+}
+
+void MainWindow::makeLanesMenu()
+{
+    QMenu* menu = menuBar()->addMenu(tr("&Lanes"));
+    menu->addMenu(m_lanes->addMenu());
+    const auto selected = [this](auto work) {
+        return [this, work] {
+            if (const auto lane = m_lanes->selected()) {
+                work(*lane);
+            }
+        };
+    };
+    add(menu, QStringLiteral("duplicateLane"), tr("&Duplicate the selected lane"), QKeySequence(Qt::CTRL | Qt::Key_D),
+        selected([this](std::uint32_t lane) { m_controller->duplicateLane(lane); }),
+        tr("A copy as it stands: weights, optimizer, scaler"));
+    add(menu, QStringLiteral("removeLane"), tr("&Remove the selected lane"), {}, selected([this](std::uint32_t lane) {
+        if (m_lanes->lanes().size() > 1) {
+            m_controller->removeLane(lane);
+        }
+    }));
+    add(menu, QStringLiteral("baseline"), tr("&Compare others with the selected lane"), {},
+        selected([this](std::uint32_t lane) { m_controller->setBaseline(lane); }));
+    menu->addSeparator();
+    add(menu, QStringLiteral("unfold"), tr("&Unfold all cards"), {}, [this] { m_lanes->unfoldAll(); });
+    add(menu, QStringLiteral("fold"), tr("&Fold all cards"), {}, [this] { m_lanes->foldAll(); });
+    menu->addSeparator();
+    QMenu* select = menu->addMenu(tr("&Select"));
+    QMenu* show = menu->addMenu(tr("S&how or hide"));
+    for (int number = 1; number <= mostNumberKeys; ++number) {
+        const auto key = static_cast<Qt::Key>(Qt::Key_0 + number);
+        add(select, QStringLiteral("select%1").arg(number), tr("Lane %1").arg(number), key,
+            [this, number] { selectNumber(number); });
+        add(show, QStringLiteral("toggle%1").arg(number), tr("Show or hide lane %1").arg(number),
+            QKeySequence(Qt::SHIFT | key), [this, number] { toggleNumber(number); });
+    }
+}
+
+void MainWindow::selectNumber(int number)
+{
+    const auto lanes = m_lanes->lanes();
+    if (number <= static_cast<int>(lanes.size())) {
+        m_lanes->select(lanes[static_cast<std::size_t>(number - 1)]);
+    }
+}
+
+void MainWindow::toggleNumber(int number)
+{
+    const auto lanes = m_lanes->lanes();
+    if (number <= static_cast<int>(lanes.size())) {
+        const std::uint32_t lane = lanes[static_cast<std::size_t>(number - 1)];
+        m_dashboard->setLaneVisible(lane, !m_dashboard->isLaneVisible(lane));
+    }
+}
+
+void MainWindow::makePlotMenu()
+{
+    QMenu* menu = menuBar()->addMenu(tr("&Plot"));
+    add(
+        menu, QStringLiteral("fit"), tr("&Fit"), Qt::Key_F, [this] { m_dashboard->fit(); },
+        tr("All axes follow the data again"));
+    add(menu, QStringLiteral("fitHeight"), tr("Fit &height"), QKeySequence(Qt::SHIFT | Qt::Key_F),
+        [this] { m_dashboard->fitHeight(); });
+    add(menu, QStringLiteral("zoomIn"), tr("Zoom &in"), QKeySequence::ZoomIn, [this] { m_dashboard->zoomIn(); });
+    add(menu, QStringLiteral("zoomOut"), tr("Zoom &out"), QKeySequence::ZoomOut, [this] { m_dashboard->zoomOut(); });
+    menu->addSeparator();
+    add(
+        menu, QStringLiteral("log"), tr("&Log / linear"), Qt::Key_L, [this] { m_dashboard->toggleLog(); },
+        tr("Of the plot under the pointer, or of the loss"));
+    QAction* difference = add(
+        menu, QStringLiteral("difference"), tr("&Difference to the baseline"), Qt::Key_D, [] {},
+        tr("A fourth plot: how far each lane is from the baseline lane"));
+    difference->setCheckable(true);
+    connect(difference, &QAction::toggled, m_dashboard, &Dashboard::setDifferenceVisible);
+    connect(m_dashboard, &Dashboard::differenceVisibleChanged, difference, &QAction::setChecked);
+    QMenu* smoothing = menu->addMenu(tr("&Smoothing"));
+    for (const double weight : {0.0, 0.6, 0.9, 0.97, 0.99}) {
+        add(smoothing, QStringLiteral("smooth%1").arg(weight), weight == 0 ? tr("off") : locale().toString(weight), {},
+            [this, weight] { m_dashboard->setSmoothing(weight); });
+    }
+}
+
+void MainWindow::makeToolsMenu()
+{
+    QMenu* menu = menuBar()->addMenu(tr("&Tools"));
+    add(
+        menu, QStringLiteral("palette"), tr("&Commands\u2026"), QKeySequence(Qt::CTRL | Qt::Key_K),
+        [this] { showPalette(); }, tr("Everything the window can do, by name"));
+    if (!m_controller->database().empty()) {
+        add(menu, QStringLiteral("databaseFolder"), tr("Show the &database's folder"), {}, [this] {
+            const QString file = QString::fromStdString(m_controller->database().string());
+            QDesktopServices::openUrl(QUrl::fromLocalFile(QFileInfo(file).absolutePath()));
+        });
+    }
+}
+
+void MainWindow::makeHelpMenu()
+{
+    QMenu* menu = menuBar()->addMenu(tr("&Help"));
+    QAction* keys = add(menu, QStringLiteral("shortcuts"), tr("&Keyboard shortcuts"), {},
+        [this] { showShortcuts(collectCommands(menuBar()->actions()), this); });
+    keys->setShortcuts({QKeySequence(Qt::Key_Question), QKeySequence(Qt::Key_F1)});
+    add(menu, QStringLiteral("about"), tr("&About Mantissa"), {}, [this] { showAbout(this); });
+}
+
+void MainWindow::showPalette()
+{
+    auto* palette = new CommandPalette(collectCommands(menuBar()->actions()), this);
+    palette->setObjectName(QStringLiteral("commandPalette"));
+    palette->show();
+}
+
+} // namespace mantissa

@@ -1,0 +1,112 @@
+#include "ui/views/status_line.h"
+
+#include "ui/style/theme.h"
+#include "ui/views/lane_words.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLocale>
+#include <QTimer>
+
+#include <algorithm>
+
+namespace mantissa {
+
+namespace {
+
+constexpr int refreshIntervalMs = 500;
+
+QString formatWord(FormatSupport support)
+{
+    return support == FormatSupport::Native ? StatusLine::tr("native") : StatusLine::tr("emulated");
+}
+
+} // namespace
+
+StatusLine::StatusLine(SessionController* controller, QWidget* parent)
+    : QWidget(parent)
+    , m_controller(controller)
+    , m_frames(new QLabel)
+    , m_database(new QLabel)
+    , m_memory(new QLabel)
+    , m_device(new QLabel)
+    , m_timer(new QTimer(this))
+{
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(0, 0, 8, 0);
+    row->setSpacing(16);
+    for (QLabel* label : {m_frames, m_database, m_memory, m_device}) {
+        row->addWidget(label);
+    }
+    m_frames->setFont(tabularFont(m_frames->font()));
+    m_frames->setAccessibleName(tr("Frame times"));
+    m_frames->hide();
+    m_database->setAccessibleName(tr("Database"));
+    m_memory->setAccessibleName(tr("Memory"));
+    m_device->setAccessibleName(tr("Device"));
+    m_timer->setInterval(refreshIntervalMs);
+    connect(m_timer, &QTimer::timeout, this, &StatusLine::refresh);
+    m_timer->start();
+    connect(controller, &SessionController::sessionReplaced, this, &StatusLine::refresh);
+}
+
+void StatusLine::setFrameTimesVisible(bool isVisible)
+{
+    m_worstMs = 0;
+    m_frames->setVisible(isVisible);
+    refresh();
+}
+
+void StatusLine::noteFrame()
+{
+    if (m_sinceFrame.isValid()) {
+        m_lastMs = static_cast<double>(m_sinceFrame.nsecsElapsed()) / 1e6;
+        m_worstMs = std::max(m_worstMs, m_lastMs);
+    }
+    m_sinceFrame.start();
+}
+
+void StatusLine::refresh()
+{
+    if (m_frames->isVisible()) {
+        m_frames->setText(tr("UI frame %1 ms, worst %2 ms")
+                              .arg(QLocale().toString(m_lastMs, 'f', 1), QLocale().toString(m_worstMs, 'f', 1)));
+    }
+    const auto status = m_controller->status();
+    if (!status) {
+        return;
+    }
+    MemoryBytes sum;
+    for (const LaneStatus& lane : status->lanes) {
+        sum.weights += lane.bytes.weights;
+        sum.copies += lane.bytes.copies;
+        sum.gradients += lane.bytes.gradients;
+        sum.optimizer += lane.bytes.optimizer;
+        sum.activations += lane.bytes.activations;
+        sum.workspace += lane.bytes.workspace;
+    }
+    m_memory->setText(tr("Memory %1").arg(byteText(totalOf(sum))));
+    m_memory->setToolTip(tr("All lanes together") + QLatin1Char('\n') + memoryText(sum));
+
+    const DeviceInfo& device = status->device;
+    if (device.name.empty()) {
+        m_device->clear();
+    } else {
+        m_device->setText(
+            tr("%1 \u00B7 FP16 %2 \u00B7 BF16 %3")
+                .arg(QString::fromStdString(device.name), formatWord(device.fp16), formatWord(device.bf16)));
+        m_device->setToolTip(tr("Instruction set %1; %2 compute threads, %3 per lane")
+                                 .arg(QString::fromStdString(device.instructionSet))
+                                 .arg(status->threads)
+                                 .arg(status->threadsPerLane)
+            + (device.note.empty() ? QString() : QLatin1Char('\n') + QString::fromStdString(device.note)));
+    }
+
+    const QString problem = m_controller->databaseProblem();
+    m_database->setText(problem.isEmpty() ? (m_controller->database().empty() ? tr("Runs are not stored") : QString())
+                                          : signOf(Tone::Problem) + QLatin1Char(' ') + tr("Runs are not being stored"));
+    m_database->setToolTip(problem);
+    m_database->setVisible(!m_database->text().isEmpty());
+}
+
+} // namespace mantissa
