@@ -100,9 +100,7 @@ int launch(const LaunchOptions& options)
     if (options.presenter) {
         window.setPresenting(true);
     }
-    if (options.experiment.isEmpty() || !window.openFile(options.experiment)) {
-        window.openFirst();
-    }
+    window.openFirst(options.experiment);
     if (isPicture) {
         return takeScreenshot(window, options);
     }

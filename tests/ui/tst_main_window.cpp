@@ -412,7 +412,7 @@ void TestMainWindow::divergedLaneSaysSo()
 {
     open(smallExperimentText(60));
     const std::uint32_t lane = m_window->laneList()->lanes().at(0);
-    m_window->controller()->set(lane, "optimizer.lr", 1e38);
+    m_window->controller()->set(lane, "optimizer.lr", 1e6);
     m_window->controller()->run();
     QTRY_VERIFY_WITH_TIMEOUT(m_window->controller()->status()->lanes.at(0).status == RunStatus::Diverged, patienceMs);
     QTRY_VERIFY_WITH_TIMEOUT(

@@ -52,9 +52,11 @@ Sentence endSentence(const LaneStatus& lane, const LaneFacts& facts)
     const QString message = QString::fromStdString(lane.message);
     switch (lane.status) {
     case RunStatus::Diverged: {
+        if (!message.isEmpty()) {
+            return {Tone::Problem, tr("Diverged: %1").arg(message)};
+        }
         const std::int64_t step = facts.nonFiniteSince >= 0 ? facts.nonFiniteSince : lane.nextStep;
-        QString text = tr("Diverged at step %1.").arg(formatCount(step));
-        return {Tone::Problem, message.isEmpty() ? text : text + QLatin1Char(' ') + message};
+        return {Tone::Problem, tr("Diverged at step %1.").arg(formatCount(step))};
     }
     case RunStatus::Failed:
         return {Tone::Problem, message.isEmpty() ? tr("Ended by an error.") : message};

@@ -47,8 +47,8 @@ public:
 
     /// Opens an experiment file; what is wrong with it is said in the message bar and the present one stays.
     bool openFile(const QString& file);
-    /// The experiment of the last session or, at first start, the default one.
-    void openFirst();
+    /// `wanted`, or the default experiment if none is or it can't be opened (the message bar says why).
+    void openFirst(const QString& wanted = {});
     bool saveTo(const QString& file);
     void setTheme(Theme theme);
 

@@ -68,18 +68,24 @@ void MainWindow::openExperiment(Experiment experiment, const std::filesystem::pa
     m_controller->open(ExperimentDocument(std::move(experiment), file));
 }
 
-void MainWindow::openFirst()
+void MainWindow::openFirst(const QString& wanted)
 {
+    if (!wanted.isEmpty() && openFile(wanted)) {
+        return;
+    }
+    const QString whyNotWanted = m_messages->text();
     const QString folder = shippedExperimentsFolder();
     if (folder.isEmpty()) {
         m_experiments->reload({});
         m_messages->post(fileTopic, Tone::Problem,
-            tr("The shipped experiments were not found. Set MANTISSA_EXPERIMENTS to their folder, or open a file with "
-               "%1.")
+            tr("The shipped experiments were not found. Set MANTISSA_EXPERIMENTS to their folder, or open a file with %1.")
                 .arg(QKeySequence(QKeySequence::Open).toString(QKeySequence::NativeText)));
         return;
     }
     openFile(folder + QStringLiteral("/default.json"));
+    if (!whyNotWanted.isEmpty()) {
+        m_messages->post(fileTopic, Tone::Problem, whyNotWanted);
+    }
 }
 
 void MainWindow::newExperiment()
