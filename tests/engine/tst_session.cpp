@@ -145,6 +145,20 @@ private slots:
         QCOMPARE(run.summaries.at(0).weightsHash, run.summaries.at(1).weightsHash);
     }
 
+    void instrumentsChangeNothing()
+    {
+        std::map<std::int64_t, std::string> hashes;
+        for (const std::int64_t interval : {0, 1}) {
+            SessionOptions options;
+            options.baselineInterval = interval;
+            Session session(parseExperiment(threeLanes, "test"), options);
+            session.run();
+            session.waitUntilIdle();
+            hashes[interval] = session.status()->lanes[1].summary->weightsHash;
+        }
+        QCOMPARE(hashes[0], hashes[1]);
+    }
+
     void aLanesResultDoesNotDependOnItsNeighbours()
     {
         nlohmann::json alone = document();
