@@ -3,6 +3,8 @@
 #include "engine/core/error.h"
 #include "engine/core/hash.h"
 #include "engine/optim/schedule.h"
+#include "engine/train/lane_document.h"
+#include "engine/train/setting_table.h"
 
 #include <fmt/format.h>
 
@@ -162,18 +164,11 @@ nlohmann::json Lane::currentValue(const std::string& path) const
     if (path == "scaler.growth_tracker") {
         return m_scaler->growthTracker();
     }
-    const nlohmann::json* value = &m_config->document;
-    std::size_t begin = 0;
-    while (begin <= path.size()) {
-        const std::size_t end = std::min(path.find('.', begin), path.size());
-        const auto found = value->find(path.substr(begin, end - begin));
-        if (!value->is_object() || found == value->end()) {
-            return nullptr;
-        }
-        value = &*found;
-        begin = end + 1;
+    if (const Setting* setting = findSetting(path)) {
+        return setting->write(*m_config);
     }
-    return *value;
+    const nlohmann::json* section = valueAt(m_config->document, path);
+    return section == nullptr ? nlohmann::json() : *section;
 }
 
 Event Lane::set(const std::string& path, const nlohmann::json& value)

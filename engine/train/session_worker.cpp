@@ -124,7 +124,9 @@ void Session::Worker::loop()
             waitForCommand(std::min(m_nextStepAt - now(), publishInterval));
             continue;
         }
-        m_nextStepAt = std::max(m_nextStepAt + 1 / m_speedLimit, now());
+        if (m_speedLimit > 0) {
+            m_nextStepAt = std::max(m_nextStepAt + 1 / m_speedLimit, now());
+        }
         trainOneStep();
     }
 }

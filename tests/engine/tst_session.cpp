@@ -324,6 +324,34 @@ private slots:
         QCOMPARE(session.status()->lanes[0].config->optimizer.lr, 0.004);
     }
 
+    void eventsTellWhatASettingWas()
+    {
+        Session session(parseExperiment(threeLanes, "test"), {});
+        session.set(0, "optimizer.weight_decay", 0.1); // its default is not in the file
+        session.set(1, "scaler.scale", 8);
+        session.waitUntilIdle();
+        std::vector<Event> events;
+        session.takeEvents(events);
+        QCOMPARE(events.at(0).before, std::string("0.01"));
+        QCOMPARE(events.at(0).after, std::string("0.1"));
+        QCOMPARE(events.at(1).before, std::string("65536.0"));
+    }
+
+    void aSpeedLimitHoldsAndLifts()
+    {
+        Session session(parseExperiment(threeLanes, "test"), {});
+        session.waitUntilIdle();
+        session.setSpeedLimit(0.001);
+        session.run();
+        QTRY_COMPARE(session.status()->state, SessionState::Running);
+        QTRY_VERIFY(session.status()->step >= 1);
+        QTest::qWait(50);
+        QVERIFY(session.status()->step <= 2);
+        session.setSpeedLimit(0);
+        session.waitUntilIdle();
+        QCOMPARE(session.status()->step, std::int64_t {40});
+    }
+
     void aLaneAddedLateCatchesUpOnTheSameBatches()
     {
         Session session(parseExperiment(threeLanes, "test"), {});
