@@ -58,7 +58,7 @@ double CurvePlottable::View::y(double value) const
 {
     if (logarithmic) {
         if (!(value > 0)) {
-            return bottom - 1;
+            return bottom - 2; // above the axis line
         }
         value = std::log10(value);
     }
