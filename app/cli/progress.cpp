@@ -19,7 +19,7 @@ std::string durationText(double seconds)
                          : fmt::format("{}:{:02}", whole / 60, whole % 60);
 }
 
-std::string barText(const SessionStatus& status)
+std::string barText(const SessionStatus& status, double rate)
 {
     constexpr std::int64_t width = 24;
     const std::int64_t total = std::max<std::int64_t>(status.totalSteps, 1);
@@ -27,9 +27,8 @@ std::string barText(const SessionStatus& status)
     const auto filled = static_cast<std::size_t>(width * step / total);
     std::string text
         = fmt::format("[{}{}] {}/{}", std::string(filled, '#'), std::string(width - filled, '-'), step, total);
-    if (status.stepsPerSecond > 0) {
-        text += fmt::format("  {:.0f} steps/s  {} left", status.stepsPerSecond,
-            durationText(static_cast<double>(total - step) / status.stepsPerSecond));
+    if (rate > 0) {
+        text += fmt::format("  {:.0f} steps/s  {} left", rate, durationText(static_cast<double>(total - step) / rate));
     }
     return text;
 }
@@ -53,10 +52,24 @@ void Progress::show(const SessionStatus& status)
         return;
     }
     m_next = Clock::now() + std::chrono::milliseconds(100);
+    const std::string text = status.state == SessionState::Preparing ? "preparing" : barText(status, rateOf(status));
     // Erases to the end of the line: the text before may have been longer.
-    std::fprintf(stderr, "\r%s\x1b[K", status.state == SessionState::Preparing ? "preparing" : barText(status).c_str());
+    std::fprintf(stderr, "\r%s\x1b[K", text.c_str());
     std::fflush(stderr);
     m_drawn = true;
+}
+
+double Progress::rateOf(const SessionStatus& status)
+{
+    const Clock::time_point now = Clock::now();
+    if (!m_started && status.step > 0) {
+        m_started = now;
+        m_firstStep = status.step;
+    }
+    if (status.stepsPerSecond > 0 || !m_started || now == *m_started) {
+        return status.stepsPerSecond;
+    }
+    return static_cast<double>(status.step - m_firstStep) / std::chrono::duration<double>(now - *m_started).count();
 }
 
 void Progress::message(const std::string& text)

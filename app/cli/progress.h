@@ -4,6 +4,7 @@
 #include "engine/train/session.h"
 
 #include <chrono>
+#include <optional>
 #include <string>
 
 namespace mantissa::cli {
@@ -23,9 +24,14 @@ public:
     void clear();
 
 private:
+    /// Steps per second: the session's figure, or the mean so far while it has none yet.
+    double rateOf(const SessionStatus& status);
+
     bool m_terminal;
     bool m_drawn = false;
     std::chrono::steady_clock::time_point m_next;
+    std::optional<std::chrono::steady_clock::time_point> m_started; ///< when the first step was seen to be over
+    std::int64_t m_firstStep = 0;
 };
 
 } // namespace mantissa::cli

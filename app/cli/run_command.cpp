@@ -241,7 +241,10 @@ void addRunCommand(CLI::App& app, Action& chosen)
     command->add_option("--lane", options->lanes, "Only this lane; may be repeated")->allow_extra_args(false);
     command->add_option("--steps", options->steps, "Steps of every lane");
     command->add_option("--seed", options->seed, "Seed of every lane");
-    command->add_option("--set", options->set, "PATH=VALUE for every lane, as in optimizer.lr=0.01; may be repeated")
+    command
+        ->add_option("--set", options->set,
+            "PATH=VALUE for every lane, as in optimizer.lr=0.01 (scaler.* only for lanes with a scaler); may be "
+            "repeated")
         ->allow_extra_args(false);
     command->add_option("--device", options->device, "auto, cpu, cuda or reference")->capture_default_str();
     command->add_option("--threads", options->threads, "Compute threads; results depend on their number")
