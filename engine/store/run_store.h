@@ -110,9 +110,9 @@ public:
     void eventHappened(const Event& event) override;
     void runEnded(std::uint32_t lane, const RunSummary& summary) override;
 
-    /// The database id of a session's lane; waits for the writer to have created it.
+    /// A lane's newest run; waits until it is in the file. Throws Error if it cannot be there or the lane never started.
     RunId runOf(std::uint32_t lane);
-    /// Blocks until everything handed over so far is in the file.
+    /// Blocks until everything handed over so far is in the file, or an attempt to write it failed: see problem().
     void flush();
     /// Why writing does not work at present, in words; empty if it does.
     [[nodiscard]] std::string problem() const;
