@@ -14,8 +14,11 @@ constexpr double dimmedShare = 0.38;
 constexpr double dimmedBandShare = 0.08;
 constexpr double markerSpacing = 9; // pixels between markers of one kind
 constexpr double markerRadius = 3.6;
+constexpr double strokeOffset = 0.8; // between both strokes of a highlighted line
 
-/// Cuts a polyline into dashes of its own. Qt's dashed pens go through a path stroker that is a hundred times slower.
+// Qt's dashed pens go through a path stroker that is a hundred times slower, so dashes are cut here.
+
+/// Dashes along a line, by its length.
 void appendDashes(const QPolygonF& line, double on, double off, std::vector<QLineF>& into)
 {
     const double period = on + off;
@@ -36,6 +39,27 @@ void appendDashes(const QPolygonF& line, double on, double off, std::vector<QLin
         }
         travelled += length;
     }
+}
+
+/// Dashes of a line that goes up and down so much that they could not be told apart along it: cut by x only.
+void appendDashesByX(const QPolygonF& line, double on, double off, std::vector<QLineF>& into)
+{
+    const double period = on + off;
+    const double start = line.front().x();
+    for (qsizetype i = 1; i < line.size(); ++i) {
+        if (std::fmod(line[i - 1].x() - start, period) < on) {
+            into.emplace_back(line[i - 1], line[i]);
+        }
+    }
+}
+
+double lengthOf(const QPolygonF& line)
+{
+    double length = 0;
+    for (qsizetype i = 1; i < line.size(); ++i) {
+        length += std::abs(line[i].x() - line[i - 1].x()) + std::abs(line[i].y() - line[i - 1].y());
+    }
+    return length;
 }
 
 /// Each value holds until the next point.
@@ -254,11 +278,14 @@ void CurvePlottable::breakPieces(const Curve& curve, const View& view)
 
 void CurvePlottable::strokePieces(QCPPainter* painter, const Curve& curve, const QColor& color)
 {
-    painter->setAntialiasing(!curve.stepped);
+    // Level stretches blur over two rows where they are smoothed; dashes would fade away.
+    painter->setAntialiasing(!curve.stepped && curve.style == Qt::SolidLine);
     painter->setBrush(Qt::NoBrush);
     QPen pen(color, 1);
     pen.setCapStyle(Qt::FlatCap);
     painter->setPen(pen);
+    const double on = curve.style == Qt::DashLine ? 7 : 2;
+    const double off = curve.style == Qt::DashLine ? 4 : 3;
     // A thicker pen would be drawn a hundred times slower than the line a second time, beside itself.
     const int strokes = curve.highlighted ? 2 : 1;
     for (const QPolygonF& piece : m_pieces) {
@@ -268,10 +295,10 @@ void CurvePlottable::strokePieces(QCPPainter* painter, const Curve& curve, const
         }
         QPolygonF line = curve.stepped ? stairs(piece) : piece;
         m_lines.clear();
-        if (curve.style == Qt::DashLine) {
-            appendDashes(line, 7, 4, m_lines);
-        } else if (curve.style != Qt::SolidLine) {
-            appendDashes(line, 2, 3, m_lines);
+        if (curve.style != Qt::SolidLine) {
+            constexpr double restless = 4; // times as long as wide
+            const bool byX = lengthOf(line) > restless * (line.back().x() - line.front().x() + off);
+            byX ? appendDashesByX(line, on, off, m_lines) : appendDashes(line, on, off, m_lines);
         }
         for (int stroke = 0; stroke < strokes; ++stroke) {
             if (curve.style == Qt::SolidLine) {
@@ -279,9 +306,9 @@ void CurvePlottable::strokePieces(QCPPainter* painter, const Curve& curve, const
             } else {
                 painter->drawLines(m_lines.data(), static_cast<int>(m_lines.size()));
             }
-            line.translate(0, 0.7);
+            line.translate(0, strokeOffset);
             for (QLineF& dash : m_lines) {
-                dash.translate(0, 0.7);
+                dash.translate(0, strokeOffset);
             }
         }
     }

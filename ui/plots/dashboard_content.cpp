@@ -315,7 +315,8 @@ LaneRow Dashboard::Private::rowOf(const LaneData& lane) const
     row.scale = sample->value;
     row.loss = lane.loss.at(step);
     row.gradNorm = lane.gradNorm.at(step);
-    row.gradNormClipped = lane.gradNormClipped.at(step);
+    const auto clipped = lane.gradNormClipped.at(step);
+    row.gradNormClipped = clipped ? clipped : row.gradNorm;
     if (canvas->view().smoothing > 0) {
         row.smoothedLoss = smoothedAt(lane.loss, step, canvas->view().smoothing);
     }

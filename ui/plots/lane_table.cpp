@@ -137,7 +137,7 @@ std::optional<double> LaneTableModel::value(const LaneRow& row, int column)
 QString LaneTableModel::text(const LaneRow& row, int column)
 {
     if (column == Lane) {
-        return row.isBaseline ? tr("%1 (baseline)").arg(row.name) : row.name;
+        return row.isBaseline ? tr("%1 (base)").arg(row.name) : row.name;
     }
     const auto number = value(row, column);
     if (!number) {
@@ -395,7 +395,7 @@ void LaneTable::applyFont()
     const auto widthOf = [&](const char16_t* widest, int column) {
         const int text = boldMetrics.horizontalAdvance(QString::fromUtf16(widest));
         const QString title = m_model->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
-        setColumnWidth(column, std::max(text, fontMetrics().horizontalAdvance(title) + 18) + 12);
+        setColumnWidth(column, std::max(text, fontMetrics().horizontalAdvance(title) + 14) + 8);
     };
     for (int column = LaneTableModel::SmoothedLoss; column <= LaneTableModel::Distance; ++column) {
         widthOf(column == LaneTableModel::Scale ? u"2^16 (65,536)" : u"1.250e-07", column);

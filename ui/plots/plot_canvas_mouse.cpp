@@ -280,14 +280,17 @@ void PlotCanvas::focusInEvent(QFocusEvent* event)
     QCustomPlot::focusInEvent(event);
     m_showsFocus = event->reason() == Qt::TabFocusReason || event->reason() == Qt::BacktabFocusReason
         || event->reason() == Qt::ShortcutFocusReason;
-    requestReplot();
+    if (m_showsFocus) {
+        requestReplot();
+    }
 }
 
 void PlotCanvas::focusOutEvent(QFocusEvent* event)
 {
     QCustomPlot::focusOutEvent(event);
-    m_showsFocus = false;
-    requestReplot();
+    if (std::exchange(m_showsFocus, false)) {
+        requestReplot();
+    }
 }
 
 } // namespace mantissa
