@@ -149,13 +149,17 @@ std::size_t Executor::kindBytes(ValueKind kind) const
 
 void Executor::clearCensus()
 {
-    m_stream->fillZero(m_censusBuffer->data(), m_census.size() * sizeof(Census));
+    if (!m_census.empty()) {
+        m_stream->fillZero(m_censusBuffer->data(), m_census.size() * sizeof(Census));
+    }
 }
 
 void Executor::downloadCensus()
 {
-    m_stream->download(m_census.data(), m_censusBuffer->data(), m_census.size() * sizeof(Census));
-    m_stream->synchronize();
+    if (!m_census.empty()) {
+        m_stream->download(m_census.data(), m_censusBuffer->data(), m_census.size() * sizeof(Census));
+        m_stream->synchronize();
+    }
 }
 
 const Census* Executor::census(ValueId value) const
