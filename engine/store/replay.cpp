@@ -1,5 +1,7 @@
 #include "engine/store/replay.h"
 
+#include "engine/train/experiment.h"
+
 #include <algorithm>
 
 namespace mantissa {
@@ -38,6 +40,18 @@ void appendUnreached(json& events, const ReplaySource& source)
     }
 }
 
+/// A run that ended early is replayed to where it ended, not on to its planned end.
+void appendEarlyEnd(json& events, const json& settings, const ReplaySource& source)
+{
+    json planned = settings.value("steps", LaneConfig().steps);
+    for (const json& event : events) {
+        planned = event["set"].value("steps", planned);
+    }
+    if (source.steps > 0 && source.steps < planned.get<std::int64_t>()) {
+        events.push_back(changeOf(source.lane, source.steps, "steps", source.steps));
+    }
+}
+
 } // namespace
 
 nlohmann::json replayDocument(const ReplaySource& source)
@@ -58,6 +72,7 @@ nlohmann::json replayDocument(const ReplaySource& source)
                 changeOf(source.lane, event.step, event.path, value.is_discarded() ? json(event.after) : value));
         }
     }
+    appendEarlyEnd(events, document, source);
     appendUnreached(events, source);
     document["mantissa"] = 1;
     document["name"] = source.experimentName;

@@ -245,6 +245,10 @@ std::span<const StepRecord> LaneGroup::step()
             for (Event& event : member->lane->applyScripted()) {
                 emit(member.get(), std::move(event));
             }
+            if (!member->canStep()) {
+                endIfDone(*member); // a script ended it here
+                continue;
+            }
             m_stepping.push_back(member.get());
         }
     }

@@ -285,6 +285,16 @@ private slots:
         }
     }
 
+    void aScriptMayEndARunEarly()
+    {
+        nlohmann::json base = document();
+        base["events"] = {{{"step", 12}, {"lane", "bf16"}, {"set", {{"steps", 12}}}}};
+        const Recorder run = train(base);
+        QCOMPARE(run.summaries.at(2).steps, std::int64_t {12});
+        QCOMPARE(run.summaries.at(2).status, RunStatus::Finished);
+        QCOMPARE(run.summaries.at(0).steps, std::int64_t {40});
+    }
+
     void resetStartsAgainWithPresentSettings()
     {
         Session session(parseExperiment(threeLanes, "test"), {});
