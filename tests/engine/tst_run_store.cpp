@@ -624,14 +624,17 @@ private slots:
             QCOMPARE(integrity(), std::string("ok"));
             const RunStore store(file(), StoreAccess::ReadOnly);
             const auto runs = store.runs();
-            QVERIFY(runs.size() == earlierRuns + 2
-                || (runs.size() == earlierRuns && static_cast<double>(handedOver) < rate));
+            QVERIFY(runs.size() >= earlierRuns);
+            const std::size_t fresh = runs.size() - earlierRuns; // the newest come first
+            // Killed in its first second, a program may have written one of its two runs, or none.
+            QVERIFY(fresh == 2 || (fresh < 2 && static_cast<double>(handedOver) < rate));
             earlierRuns = runs.size();
-            for (const RunInfo& run : runs) {
+            for (std::size_t i = 0; i < runs.size(); ++i) {
+                const RunInfo& run = runs[i];
                 QCOMPARE(run.status, RunStatus::Interrupted);
                 const auto records = store.records(run.id);
                 QCOMPARE(static_cast<std::int64_t>(records.size()), run.steps);
-                if (run.id + 1 >= runs.front().id) {
+                if (i < fresh) {
                     QVERIFY(isCompleteUpTo(records, run.lane == "FP32" ? 0 : 1));
                     QVERIFY2(static_cast<double>(handedOver - run.steps) < rate,
                         qPrintable(QString("%1 of %2 steps were lost").arg(handedOver - run.steps).arg(handedOver)));
