@@ -165,8 +165,8 @@ int schemaVersion(SQLite::Database& database)
 
 void checkSchema(SQLite::Database& database, const std::filesystem::path& file)
 {
-    const bool ours = pragma(database, "application_id") == applicationId;
-    if (!ours && hasTables(database)) {
+    // In this order: a program that makes the file right now sets both at once, and may do so between the two looks.
+    if (hasTables(database) && pragma(database, "application_id") != applicationId) {
         throw Error(ErrorCode::Io,
             fmt::format(
                 "{} is another program's database, not one of Mantissa's runs: choose another file.", file.string()));

@@ -311,6 +311,7 @@ private slots:
                     {{"step", 50}, {"lane", "FP16 AMP"}, {"set", {{"scaler.frozen", true}}}},
                     {{"step", 100}, {"lane", "FP16 AMP"}, {"set", {{"scaler.scale", 1024}}}},
                     {{"step", 120}, {"lane", "FP16 AMP"}, {"set", {{"optimizer.lr", 0.125}}}},
+                    {{"step", 150}, {"lane", "FP16 AMP"}, {"set", {{"steps", 150}}}}, // where it ended
                     {{"step", 200}, {"lane", "FP16 AMP"}, {"set", {{"optimizer.lr", 0.5}}}}}}};
         QCOMPARE(store.replayExperiment(id).dump(), expected.dump());
         QVERIFY(contains(complaintOf([&] { (void)store.replayExperiment(99); }), "There is no run 99"));
