@@ -68,6 +68,11 @@ int takeScreenshot(MainWindow& window, const LaunchOptions& options)
     QElapsedTimer settling;
     settling.start();
     waitUntil([&] { return settling.elapsed() > settleMs; }, 2 * settleMs);
+    // Layouts of layouts: each round may ask for another.
+    for (int round = 0; round < 5; ++round) {
+        QApplication::sendPostedEvents();
+        QApplication::processEvents();
+    }
     if (!window.grab().save(options.screenshot)) {
         std::fprintf(stderr, "mantissa: %s can't be written\n", qPrintable(options.screenshot));
         return 1;

@@ -54,7 +54,7 @@ EventsView::EventsView(QWidget* parent)
     const QFontMetrics metrics = m_table->fontMetrics();
     m_table->setColumnWidth(EventModel::TimeColumn, metrics.horizontalAdvance(QStringLiteral("00:00:00.000")) + 16);
     m_table->setColumnWidth(EventModel::StepColumn, metrics.horizontalAdvance(QStringLiteral("0,000,000")) + 16);
-    m_table->setColumnWidth(EventModel::LaneColumn, metrics.horizontalAdvance(QStringLiteral("FP16 no scaler")) + 24);
+    m_table->setColumnWidth(EventModel::LaneColumn, metrics.averageCharWidth() * 28);
     column->addWidget(m_table, 1);
 
     auto* copyAction = new QAction(lineIcon(QStringLiteral("copy")), tr("Copy"), m_table);

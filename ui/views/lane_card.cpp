@@ -6,6 +6,7 @@
 #include "ui/views/lane_card_values.h"
 #include "ui/views/lane_words.h"
 #include "ui/views/log_slider.h"
+#include "ui/views/name_field.h"
 #include "ui/views/number_field.h"
 
 #include <QAction>
@@ -15,7 +16,6 @@
 #include <QGridLayout>
 #include <QHBoxLayout>
 #include <QLabel>
-#include <QLineEdit>
 #include <QMenu>
 #include <QMouseEvent>
 #include <QPainter>
@@ -69,8 +69,7 @@ QWidget* LaneCard::makeHeader()
 
     m_swatch = makeButton({}, tr("Lane colour"), tr("Choose this lane's colour"));
     m_swatch->setIconSize(QSize(20, 16));
-    m_name = new QLineEdit;
-    m_name->setFrame(false);
+    m_name = new NameField;
     m_name->setAccessibleName(tr("Lane name"));
     QFont bold = m_name->font();
     bold.setBold(true);
@@ -149,11 +148,7 @@ void LaneCard::updateLook()
     m_swatch->setIcon(laneSwatch(m_color, m_style, m_isShown, QSize(20, 16), devicePixelRatioF()));
     m_showAction->setChecked(m_isShown);
     const QString name = m_controller->laneName(m_lane);
-    if (!m_name->hasFocus() && m_name->text() != name) {
-        m_name->setText(name);
-        m_name->setCursorPosition(0);
-    }
-    m_name->setToolTip(tr("%1 (click to rename)").arg(name));
+    m_name->setName(name);
     setAccessibleName(tr("Lane %1").arg(name));
     update();
 }
@@ -187,8 +182,7 @@ void LaneCard::setRemovable(bool isRemovable)
 int LaneCard::widthWanted() const
 {
     const QMargins margins = layout()->contentsMargins();
-    const int inner = std::max({m_settingsPart->minimumSizeHint().width(), m_valuesPart->minimumSizeHint().width(),
-        fontMetrics().averageCharWidth() * 40});
+    const int inner = std::max(m_settingsPart->minimumSizeHint().width(), m_values->widthWanted(fontMetrics()));
     return inner + margins.left() + margins.right();
 }
 
@@ -228,6 +222,12 @@ void LaneCard::changeEvent(QEvent* event)
         flat.setColor(QPalette::Base, Qt::transparent);
         m_name->setPalette(flat);
         updateLook();
+    }
+    if (event->type() == QEvent::FontChange && m_fold) {
+        const int side = fontMetrics().height();
+        for (QToolButton* button : {m_lock, m_more, m_fold}) {
+            button->setIconSize(QSize(side, side));
+        }
     }
     QFrame::changeEvent(event);
 }

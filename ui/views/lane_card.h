@@ -14,12 +14,12 @@ class QCheckBox;
 class QComboBox;
 class QGridLayout;
 class QLabel;
-class QLineEdit;
 class QToolButton;
 
 namespace mantissa {
 
 class LogSlider;
+class NameField;
 class NumberField;
 struct CardValues;
 
@@ -92,7 +92,7 @@ private:
     Detail m_detail = Detail::Values;
 
     QToolButton* m_swatch = nullptr;
-    QLineEdit* m_name = nullptr;
+    NameField* m_name = nullptr;
     QLabel* m_loss = nullptr;
     QToolButton* m_lock = nullptr;
     QToolButton* m_more = nullptr;

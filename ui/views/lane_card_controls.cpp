@@ -3,6 +3,7 @@
 #include "ui/views/lane_card.h"
 #include "ui/views/lane_words.h"
 #include "ui/views/log_slider.h"
+#include "ui/views/name_field.h"
 #include "ui/views/number_field.h"
 #include "ui/views/quiet_wheel.h"
 
@@ -10,7 +11,6 @@
 #include <QComboBox>
 #include <QGridLayout>
 #include <QLabel>
-#include <QLineEdit>
 #include <QSlider>
 #include <QToolButton>
 
@@ -145,12 +145,10 @@ QWidget* LaneCard::makeSettings()
 void LaneCard::connectControls()
 {
     connect(m_swatch, &QToolButton::clicked, this, &LaneCard::chooseColor);
-    connect(m_name, &QLineEdit::editingFinished, this, [this] {
-        m_controller->renameLane(m_lane, m_name->text());
-        m_name->setText(m_controller->laneName(m_lane));
-        m_name->setCursorPosition(0);
+    connect(m_name, &NameField::renamed, this, [this](const QString& name) {
+        m_controller->renameLane(m_lane, name);
+        m_name->setName(m_controller->laneName(m_lane));
     });
-    connect(m_name, &QLineEdit::returnPressed, m_name, &QWidget::clearFocus);
     connect(m_fold, &QToolButton::clicked, this,
         [this] { setDetail(m_detail == Detail::Line ? Detail::Values : Detail::Line); });
     connect(m_summary, &QToolButton::clicked, this, [this] {

@@ -5,9 +5,12 @@
 #include "ui/views/lane_words.h"
 
 #include <QCoreApplication>
+#include <QFontMetrics>
 #include <QGridLayout>
 #include <QLabel>
 #include <QLocale>
+
+#include <algorithm>
 
 namespace mantissa {
 
@@ -67,6 +70,16 @@ QGridLayout* CardValues::makeLayout()
     flushed = addPair(grid, 2, 0, tr("Flushed"), tr("Share of gradient elements that rounded to zero"));
     memory = addPair(grid, 2, 2, tr("Memory"), {});
     return grid;
+}
+
+int CardValues::widthWanted(const QFontMetrics& metrics) const
+{
+    constexpr int gaps = 3 * 8 + 2 * 4;
+    const auto labels = std::max({metrics.horizontalAdvance(tr("Loss")), metrics.horizontalAdvance(tr("Scale")),
+                            metrics.horizontalAdvance(tr("Flushed"))})
+        + std::max({metrics.horizontalAdvance(tr("|g|")), metrics.horizontalAdvance(tr("Skips")),
+            metrics.horizontalAdvance(tr("Memory"))});
+    return labels + 2 * metrics.horizontalAdvance(QStringLiteral("0.00012345")) + gaps;
 }
 
 void CardValues::show(const LaneStatus& lane, const LaneFacts& facts)

@@ -4,6 +4,7 @@
 #include "engine/train/session.h"
 #include "ui/session/lane_monitor.h"
 
+class QFontMetrics;
 class QGridLayout;
 class QLabel;
 
@@ -19,6 +20,8 @@ struct CardValues
     QLabel* memory = nullptr;
 
     QGridLayout* makeLayout();
+    /// Room for the longest number in each column, whatever is shown now.
+    [[nodiscard]] int widthWanted(const QFontMetrics& metrics) const;
     void show(const LaneStatus& lane, const LaneFacts& facts);
 };
 

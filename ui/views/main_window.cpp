@@ -278,7 +278,8 @@ void MainWindow::followStatus()
     if (status->state == SessionState::Failed) {
         const QString why = QString::fromStdString(status->message);
         m_messages->post(sessionTopic, Tone::Problem, why);
-        m_dashboard->setEmptyText(tr("This experiment can't be trained.\n%1").arg(why));
+        m_dashboard->setEmptyText(
+            tr("This experiment can't be trained.\n%1\nSetup changes it; Ctrl+O opens another.").arg(why));
     } else if (status->state != SessionState::Preparing) {
         const auto count = static_cast<qlonglong>(status->lanes.size());
         m_dashboard->setEmptyText(

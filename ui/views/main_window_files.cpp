@@ -78,7 +78,8 @@ void MainWindow::openFirst(const QString& wanted)
     if (folder.isEmpty()) {
         m_experiments->reload({});
         m_messages->post(fileTopic, Tone::Problem,
-            tr("The shipped experiments were not found. Set MANTISSA_EXPERIMENTS to their folder, or open a file with %1.")
+            tr("The shipped experiments were not found. Set MANTISSA_EXPERIMENTS to their folder, or open a file with "
+               "%1.")
                 .arg(QKeySequence(QKeySequence::Open).toString(QKeySequence::NativeText)));
         return;
     }

@@ -233,7 +233,10 @@ void SetupPanel::addHidden(const std::string& path, const QString& name, const Q
 {
     auto* line = new QLineEdit;
     Field& field = addField(path, name, tip, line);
-    field.fill = [line](const nlohmann::json& value) { line->setText(widthsText(value)); };
+    field.fill = [line](const nlohmann::json& value) {
+        line->setText(widthsText(value));
+        line->setCursorPosition(0);
+    };
     field.read = [line] { return parseWidths(line->text()); };
     field.label->setBuddy(line);
     m_form->addRow(field.label, line);
