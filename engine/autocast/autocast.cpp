@@ -77,21 +77,24 @@ private:
         for (ValueId& id : node.inputs) {
             id = m_result.values[id];
         }
-        if (const auto format = chooseFormat(node)) {
-            const std::size_t count = std::min(opDef(node.op).castInputs, node.inputs.size());
-            for (std::size_t i = 0; i < count; ++i) {
+        std::optional<DType> outputFormat;
+        if (const auto format = chooseFormat(node, outputFormat)) {
+            for (std::size_t i = 0; i < castInputs(node); ++i) {
                 node.inputs[i] = inFormat(node.inputs[i], *format, node.name);
             }
         }
-        const std::vector<ValueId> outputs = m_result.graph.append(std::move(node), names);
+        const std::vector<ValueId> outputs = m_result.graph.append(std::move(node), names, outputFormat);
         for (std::size_t i = 0; i < outputs.size(); ++i) {
             m_result.values[originals[i]] = outputs[i];
             m_result.graph.value(outputs[i]).kind = m_forward.value(originals[i]).kind;
         }
     }
 
-    /// The format of the node's inputs, noting the reason on the node.
-    std::optional<DType> chooseFormat(Node& node) const
+    /// The leading inputs whose format is chosen.
+    static std::size_t castInputs(const Node& node) { return std::min(opDef(node.op).castInputs, node.inputs.size()); }
+
+    /// The format of the node's inputs, and of its output where that is another one, noting the reason on the node.
+    std::optional<DType> chooseFormat(Node& node, std::optional<DType>& outputFormat) const
     {
         const OpDef& def = opDef(node.op);
         for (const std::string_view name : {std::string_view(node.name), def.name}) {
@@ -107,10 +110,15 @@ private:
         case PrecisionClass::Float32:
             node.reason = fmt::format("policy {}: {} runs in fp32", m_policy.name, def.name);
             return DType::Float32;
+        case PrecisionClass::Float32Output:
+            node.reason
+                = fmt::format("policy {}: {} reads its input as it is and writes fp32", m_policy.name, def.name);
+            outputFormat = DType::Float32;
+            return std::nullopt;
         case PrecisionClass::Follow: {
             node.reason = "follows its inputs";
             DType format = m_result.graph.value(node.inputs[0]).type.dtype;
-            for (std::size_t i = 1; i < def.castInputs; ++i) {
+            for (std::size_t i = 1; i < castInputs(node); ++i) {
                 format = widest(format, m_result.graph.value(node.inputs[i]).type.dtype);
             }
             return format;

@@ -4,6 +4,7 @@
 #include "engine/core/error.h"
 #include "engine/graph/op_def.h"
 #include "tests/support/op_cases.h"
+#include "tests/support/pending_ops.h"
 
 #include <QTest>
 
@@ -65,8 +66,16 @@ public:
                 return complaint;
             }
         }
-        if (hasCensus(m_call)) {
-            return checkCensus(result.outputs[0].dtype(), m_expected[0], result.census, result.histogram);
+        for (std::size_t output = 0; output < m_expected.size(); ++output) {
+            if (!hasCensus(m_call, output)) {
+                continue;
+            }
+            const bool isFirst = output == 0;
+            const auto complaint = checkCensus(result.outputs[output].dtype(), m_expected[output],
+                isFirst ? result.census : result.moreCensus[output - 1], isFirst ? &result.histogram : nullptr);
+            if (complaint.has_value()) {
+                return fmt::format("output {}: {}", output, *complaint);
+            }
         }
         return std::nullopt;
     }
@@ -158,6 +167,9 @@ void TstOpBackends::agreesWithExactResults_data()
     QTest::addColumn<int>("op");
     QTest::addColumn<int>("dtype");
     for (const OpDef& def : allOps()) {
+        if (isPending("cpu", def.op)) {
+            continue;
+        }
         for (const DType dtype : {DType::Float32, DType::Float16, DType::BFloat16}) {
             QTest::addRow("%s %s", std::string(def.name).c_str(), std::string(nameOf(dtype)).c_str())
                 << static_cast<int>(def.op) << static_cast<int>(dtype);
@@ -224,6 +236,9 @@ void TstOpBackends::isBitIdenticalOnRepetition()
     RandomValues random(99);
     Backend& device = backendByName(backend.toStdString());
     for (const OpDef& def : allOps()) {
+        if (isPending("cpu", def.op)) {
+            continue;
+        }
         for (const DType dtype : {DType::Float32, DType::Float16, DType::BFloat16}) {
             for (OpCase& opCase : casesOf(def.op, {dtype, 1000, Fill::Wide}, random)) {
                 opCase.call.threads = threads;

@@ -164,11 +164,10 @@ OpCase bceCase(const CaseSpec& spec, RandomValues& random)
         [](double x, double t) { return std::max(x, 0.0) - x * t + std::log1p(std::exp(-std::abs(x))); });
 }
 
-OpCase addCase(Op op, const CaseSpec& spec, RandomValues& random)
+OpCase addCase(Op op, const CaseSpec& spec, const Shape& second, RandomValues& random)
 {
     const Shape shape {spec.size, 5};
-    const Shape second = op == Op::BiasAdd ? Shape {5} : shape;
-    return {{},
+    return {"second " + second.text(),
         {op, {}, {random.tensor(spec.dtype, shape, spec.fill), random.tensor(spec.dtype, second, spec.fill)},
             {fresh(spec.dtype, shape)}},
         {{relative(1)}}};
@@ -187,8 +186,11 @@ std::vector<OpCase> forwardCases(Op op, const CaseSpec& spec, RandomValues& rand
         return {matMulCase(spec, {false, false}, random), matMulCase(spec, {false, true}, random),
             matMulCase(spec, {true, false}, random), matMulCase(spec, {true, true}, random)};
     case Op::BiasAdd:
+        return {addCase(op, spec, Shape {5}, random)};
     case Op::Add:
-        return {addCase(op, spec, random)};
+    case Op::Mul:
+        return {addCase(op, spec, Shape {spec.size, 5}, random), addCase(op, spec, Shape {5}, random),
+            addCase(op, spec, Shape {}, random)};
     case Op::Relu:
         return {unary(op, {}, random.tensor(spec.dtype, shape, spec.fill), noError())};
     case Op::Gelu:

@@ -173,8 +173,9 @@ std::unique_ptr<Kernel> CpuBackend::prepare(const KernelRequest& request)
     case Op::MatMul:
         return cpu::makeMatMul(request);
     case Op::BiasAdd:
-        return cpu::makeBiasAdd(request);
     case Op::Add:
+    case Op::Mul:
+        return cpu::makeBroadcast(request);
     case Op::Relu:
     case Op::Gelu:
     case Op::Silu:
@@ -218,6 +219,45 @@ std::unique_ptr<Kernel> CpuBackend::prepare(const KernelRequest& request)
         return cpu::makeSgd(request);
     case Op::AdamUpdate:
         return cpu::makeAdam(request);
+    case Op::Conv2d:
+    case Op::MaxPool2d:
+    case Op::AvgPool2d:
+    case Op::GlobalAvgPool:
+    case Op::BatchNorm2d:
+    case Op::GroupNorm:
+    case Op::LayerNorm:
+    case Op::RmsNorm:
+    case Op::Embedding:
+    case Op::Attention:
+    case Op::ScaleMask:
+    case Op::Softmax:
+    case Op::LogSoftmax:
+    case Op::Exp:
+    case Op::Log:
+    case Op::Sum:
+    case Op::Mean:
+    case Op::Expand:
+    case Op::Reshape:
+    case Op::Permute:
+    case Op::Concat:
+    case Op::Slice:
+    case Op::NllLoss:
+    case Op::Conv2dInputGrad:
+    case Op::Conv2dWeightGrad:
+    case Op::MaxPool2dGrad:
+    case Op::AvgPool2dGrad:
+    case Op::BatchNorm2dGrad:
+    case Op::NormGrad:
+    case Op::EmbeddingGrad:
+    case Op::AttentionGrad:
+    case Op::SoftmaxGrad:
+    case Op::LogSoftmaxGrad:
+    case Op::LogGrad:
+    case Op::SliceGrad:
+    case Op::NllLossGrad:
+        throw Error(ErrorCode::UnsupportedDtype,
+            fmt::format("The CPU backend does not have the operation {} yet; the reference backend has.",
+                opDef(request.op).name));
     }
     throw Error(ErrorCode::UnsupportedDtype, "The CPU backend does not know this operation.");
 }

@@ -237,8 +237,6 @@ SimdKernels::Binary binaryFunction(const KernelRequest& request)
 {
     const SimdKernels& simd = simdKernels();
     switch (request.op) {
-    case Op::Add:
-        return simd.add;
     case Op::ReluGrad:
         return simd.reluGrad;
     case Op::GeluGrad:

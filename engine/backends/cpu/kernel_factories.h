@@ -9,11 +9,11 @@
 namespace mantissa::cpu {
 
 std::unique_ptr<Kernel> makeMatMul(const KernelRequest& request); ///< Linear, MatMul
-std::unique_ptr<Kernel> makeElementwise(const KernelRequest& request); ///< activations, their gradients, Add
+std::unique_ptr<Kernel> makeElementwise(const KernelRequest& request); ///< activations and their gradients
+std::unique_ptr<Kernel> makeBroadcast(const KernelRequest& request); ///< Add, BiasAdd, Mul
 std::unique_ptr<Kernel> makeCast(const KernelRequest& request);
 std::unique_ptr<Kernel> makeScale(const KernelRequest& request);
 std::unique_ptr<Kernel> makeAccumulate(const KernelRequest& request);
-std::unique_ptr<Kernel> makeBiasAdd(const KernelRequest& request);
 std::unique_ptr<Kernel> makeSumRows(const KernelRequest& request);
 std::unique_ptr<Kernel> makeDropout(const KernelRequest& request);
 std::unique_ptr<Kernel> makeDropoutGrad(const KernelRequest& request);

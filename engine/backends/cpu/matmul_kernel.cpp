@@ -69,9 +69,10 @@ const dnnl::engine& cpuEngine()
     return engine;
 }
 
-/// Sizes of y[m,n] = op(a)[m,k] op(b)[k,n].
+/// Sizes of y[m,n] = op(a)[m,k] op(b)[k,n], `batch` times.
 struct ProductShape
 {
+    memory::dim batch = 1;
     memory::dim m = 0;
     memory::dim n = 0;
     memory::dim k = 0;
@@ -81,24 +82,40 @@ struct ProductShape
 
 ProductShape shapeOf(const KernelRequest& request)
 {
-    MatMulAttributes attributes {.transposeA = false, .transposeB = true};
-    if (request.op == Op::MatMul) {
-        const auto* given = std::get_if<MatMulAttributes>(&request.attributes);
-        attributes = given != nullptr ? *given : MatMulAttributes {};
-    }
+    const auto attributes = request.op == Op::MatMul ? attributesOf<MatMulAttributes>(request.attributes)
+                                                     : MatMulAttributes {.transposeA = false, .transposeB = true};
     const Shape& a = request.inputs[0].shape;
     const Shape& b = request.inputs[1].shape;
-    if (a.rank() != 2 || b.rank() != 2) {
-        refuse(request, "two matrices");
+    const Shape& y = request.outputs[0].shape;
+    if (a.rank() < 2 || b.rank() < 2 || y.rank() < 2 || y.elements() == 0) {
+        refuse(request, "matrices with elements");
     }
-    const ProductShape shape {a[attributes.transposeA ? 1 : 0], b[attributes.transposeB ? 0 : 1],
-        a[attributes.transposeA ? 0 : 1], attributes.transposeA, attributes.transposeB};
-    if (b[attributes.transposeB ? 1 : 0] != shape.k || request.outputs[0].shape != Shape {shape.m, shape.n}) {
+    ProductShape shape {
+        .m = y[y.rank() - 2], .n = y.back(), .transposeA = attributes.transposeA, .transposeB = attributes.transposeB};
+    if (!attributes.joinRows && b.rank() > 2) {
+        shape.batch = y.elements() / (shape.m * shape.n);
+    } else {
+        shape.m = y.elements() / shape.n;
+    }
+    shape.k = a.elements() / (shape.batch * shape.m);
+    if (shape.batch * shape.m * shape.k != a.elements() || shape.batch * shape.k * shape.n != b.elements()) {
         throw Error(ErrorCode::ShapeMismatch,
-            "[matmul] The inner dimensions of " + a.text() + " and " + b.text() + " and the result "
-                + request.outputs[0].shape.text() + " do not fit.");
+            "[matmul] The inner dimensions of " + a.text() + " and " + b.text() + " and the result " + y.text()
+                + " do not fit.");
     }
     return shape;
+}
+
+/// A matrix of `rows` x `columns`, or one per batch; transposed: stored as its transpose.
+memory::desc matrix(
+    const ProductShape& shape, memory::dim rows, memory::dim columns, memory::data_type type, bool isTransposed = false)
+{
+    const memory::dim down = isTransposed ? 1 : columns;
+    const memory::dim across = isTransposed ? rows : 1;
+    if (shape.batch == 1) {
+        return {{rows, columns}, type, memory::dims {down, across}};
+    }
+    return {{shape.batch, rows, columns}, type, memory::dims {rows * columns, down, across}};
 }
 
 /// Pieces of the workspace, each on its own cache lines.
@@ -197,17 +214,22 @@ public:
         if (status != dnnl_success) {
             failDnnl("run a matrix product", status);
         }
-        m_result.finish(0, static_cast<std::size_t>(m_shape.m * m_shape.n), m_product);
+        m_result.finish(0, results(), m_product);
     }
 
 private:
+    [[nodiscard]] std::size_t results() const
+    {
+        return static_cast<std::size_t>(m_shape.batch * m_shape.m * m_shape.n);
+    }
+
     void create()
     {
         const memory::data_type type = m_isNative ? memory::data_type::bf16 : memory::data_type::f32;
-        const auto [m, n, k, transposeA, transposeB] = m_shape;
-        const memory::desc a({m, k}, type, transposeA ? memory::dims {1, m} : memory::dims {k, 1});
-        const memory::desc b({k, n}, type, transposeB ? memory::dims {1, k} : memory::dims {n, 1});
-        const memory::desc y({m, n}, memory::data_type::f32, memory::dims {n, 1});
+        const auto [batch, m, n, k, transposeA, transposeB] = m_shape;
+        const memory::desc a = matrix(m_shape, m, k, type, transposeA);
+        const memory::desc b = matrix(m_shape, k, n, type, transposeB);
+        const memory::desc y = matrix(m_shape, m, n, memory::data_type::f32);
         m_biasDescription = memory::desc({1, n}, memory::data_type::f32, memory::dims {n, 1});
         dnnl::primitive_attr attributes;
         attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
@@ -228,8 +250,7 @@ private:
         for (Operand& operand : m_operands) {
             operand.offset = m_layout.take(operand.expands ? operand.elements * sizeof(float) : 0);
         }
-        const auto results = static_cast<std::size_t>(m_shape.m * m_shape.n);
-        m_productOffset = m_layout.take(isHalf(m_result.dtype) ? results * sizeof(float) : 0);
+        m_productOffset = m_layout.take(isHalf(m_result.dtype) ? results() * sizeof(float) : 0);
         m_scratchpadOffset = m_layout.take(m_description.scratchpad_desc().get_size());
     }
 

@@ -53,6 +53,13 @@ struct AdamStep
     float rootScale;
 };
 
+/// The probabilities that cross-entropy wants: `others` everywhere, and `label` more at the label.
+struct LabelTarget
+{
+    double others;
+    double label;
+};
+
 struct SimdKernels
 {
     using Unary = void (*)(float* y, const float* x, std::size_t n);
@@ -67,6 +74,7 @@ struct SimdKernels
     Unary tanh;
     Unary sigmoid;
     Binary add;
+    Binary mul;
     Binary reluGrad; ///< d, y
     Binary geluGrad; ///< d, x
     Binary geluTanhGrad; ///< d, x
@@ -86,8 +94,9 @@ struct SimdKernels
     float (*rowMax)(const float* x, std::size_t n); ///< NaN if there is one
     double (*sumExp)(const float* x, float max, std::size_t n); ///< sum of exp(x - max)
     void (*logSoftmax)(float* y, const float* x, float max, double logSum, std::size_t n);
-    /// y = (exp(x) - [i == label]) factor; the label may lie outside
-    void (*softmaxGrad)(float* y, const float* x, std::size_t label, double factor, std::size_t n);
+    /// y = (exp(x) - target of element i) factor; the label may lie outside
+    void (*crossEntropyGrad)(
+        float* y, const float* x, const LabelTarget& target, std::size_t label, double factor, std::size_t n);
     void (*squaredErrors)(LaneSums* sums, const float* prediction, const float* target, std::size_t n);
     void (*bceTerms)(LaneSums* sums, const float* logits, const float* target, std::size_t n);
     void (*mseGrad)(float* y, const float* prediction, const float* target, double factor, std::size_t n);
