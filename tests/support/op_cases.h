@@ -57,6 +57,10 @@ std::vector<OpCase> casesOf(Op op, const CaseSpec& spec, RandomValues& random);
 inline constexpr std::array<std::int64_t, 7> caseSizes {1, 3, 17, 33, 128, 257, 1000};
 
 // The parts of casesOf().
+std::vector<OpCase> imageCases(Op op, const CaseSpec& spec, RandomValues& random);
+std::vector<OpCase> normCases(Op op, const CaseSpec& spec, RandomValues& random);
+std::vector<OpCase> sequenceCases(Op op, const CaseSpec& spec, RandomValues& random);
+std::vector<OpCase> layoutCases(Op op, const CaseSpec& spec, RandomValues& random);
 std::vector<OpCase> forwardCases(Op op, const CaseSpec& spec, RandomValues& random);
 std::vector<OpCase> backwardCases(Op op, const CaseSpec& spec, RandomValues& random);
 std::vector<OpCase> updateCases(Op op, const CaseSpec& spec, RandomValues& random);
@@ -67,6 +71,9 @@ std::vector<OpCase> updateCases(Op op, const CaseSpec& spec, RandomValues& rando
 ErrorBound relative(double k);
 /// The result is one of the inputs' values: no error at all.
 ErrorBound noError();
+/// A sum of up to `terms` products whose magnitudes add up to magnitude(i), as found on the reference backend by the
+/// call with every operand's absolute, finite value.
+ErrorBound sumOfProducts(const OpCall& call, double terms);
 /// An output that starts as zeros.
 OpOutput fresh(DType dtype, const Shape& shape);
 

@@ -37,7 +37,7 @@ KernelRequest OpCall::request() const
 
 bool hasCensus(const OpCall& call, std::size_t output)
 {
-    return call.op < Op::GradientNorm && isHalf(call.outputs.at(output).before.dtype());
+    return call.op < Op::GradientNorm && call.op != Op::Reshape && isHalf(call.outputs.at(output).before.dtype());
 }
 
 OpResult runOp(Backend& backend, const OpCall& call)

@@ -36,7 +36,7 @@ struct OpResult
 };
 
 /// Whether an output has a census: it is half. Ops on a whole group of gradients have none, since an output is but one
-/// tensor of the group.
+/// tensor of the group; Reshape has none, since it rounds nothing and may be no work at all.
 bool hasCensus(const OpCall& call, std::size_t output = 0);
 
 /// Prepares, binds and runs, with a census if the call has one.

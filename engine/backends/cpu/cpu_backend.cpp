@@ -172,6 +172,18 @@ std::unique_ptr<Kernel> CpuBackend::prepare(const KernelRequest& request)
     case Op::Linear:
     case Op::MatMul:
         return cpu::makeMatMul(request);
+    case Op::Conv2d:
+    case Op::Conv2dInputGrad:
+    case Op::Conv2dWeightGrad:
+        return cpu::makeConv(request);
+    case Op::MaxPool2d:
+    case Op::MaxPool2dGrad:
+    case Op::AvgPool2d:
+    case Op::AvgPool2dGrad:
+        return cpu::makePool(request);
+    case Op::BatchNorm2d:
+    case Op::BatchNorm2dGrad:
+        return cpu::makeBatchNorm(request);
     case Op::BiasAdd:
     case Op::Add:
     case Op::Mul:
@@ -219,11 +231,7 @@ std::unique_ptr<Kernel> CpuBackend::prepare(const KernelRequest& request)
         return cpu::makeSgd(request);
     case Op::AdamUpdate:
         return cpu::makeAdam(request);
-    case Op::Conv2d:
-    case Op::MaxPool2d:
-    case Op::AvgPool2d:
     case Op::GlobalAvgPool:
-    case Op::BatchNorm2d:
     case Op::GroupNorm:
     case Op::LayerNorm:
     case Op::RmsNorm:
@@ -242,11 +250,6 @@ std::unique_ptr<Kernel> CpuBackend::prepare(const KernelRequest& request)
     case Op::Concat:
     case Op::Slice:
     case Op::NllLoss:
-    case Op::Conv2dInputGrad:
-    case Op::Conv2dWeightGrad:
-    case Op::MaxPool2dGrad:
-    case Op::AvgPool2dGrad:
-    case Op::BatchNorm2dGrad:
     case Op::NormGrad:
     case Op::EmbeddingGrad:
     case Op::AttentionGrad:

@@ -9,6 +9,9 @@
 namespace mantissa::cpu {
 
 std::unique_ptr<Kernel> makeMatMul(const KernelRequest& request); ///< Linear, MatMul
+std::unique_ptr<Kernel> makeConv(const KernelRequest& request); ///< Conv2d and its gradients
+std::unique_ptr<Kernel> makePool(const KernelRequest& request); ///< MaxPool2d, AvgPool2d and their gradients
+std::unique_ptr<Kernel> makeBatchNorm(const KernelRequest& request); ///< BatchNorm2d and its gradient
 std::unique_ptr<Kernel> makeElementwise(const KernelRequest& request); ///< activations and their gradients
 std::unique_ptr<Kernel> makeBroadcast(const KernelRequest& request); ///< Add, BiasAdd, Mul
 std::unique_ptr<Kernel> makeCast(const KernelRequest& request);

@@ -212,15 +212,6 @@ template <typename F> MANTISSA_INLINE void forLanes(LaneSums* sums, std::size_t 
     __builtin_memcpy(sums, lanes, sizeof lanes);
 }
 
-float rowMax(const float* x, std::size_t n)
-{
-    float max = x[0];
-    for (std::size_t i = 1; i < n; ++i) {
-        max = x[i] > max || x[i] != x[i] ? x[i] : max;
-    }
-    return max;
-}
-
 double sumExp(const float* x, float max, std::size_t n)
 {
     LaneSums sums;

@@ -1,6 +1,8 @@
-/// The table of the functions in kernels_body.h; included once per instruction set.
+/// The table of the functions in the bodies; included once per instruction set.
 
 #include "engine/backends/cpu/simd/kernels_body.h"
+#include "engine/backends/cpu/simd/reduce_body.h"
+#include "engine/backends/cpu/simd/softmax_body.h"
 
 constexpr SimdKernels table(const char* name)
 {
@@ -34,6 +36,26 @@ constexpr SimdKernels table(const char* name)
         .mseGrad = mseGrad,
         .bceGrad = bceGrad,
         .addToSums = addToSums,
+        .sumRow = sumRow,
+        .squaresRow = squaresRow,
+        .dotRow = dotRow,
+        .normaliseRow = normaliseRow,
+        .normGradSums = normGradSums,
+        .normGradRow = normGradRow,
+        .normGradColumns = normGradColumns,
+        .columnProducts = columnProducts,
+        .affine = affine,
+        .columnNormGrad = columnNormGrad,
+        .scaleSums = scaleSums,
+        .addScaled = addScaled,
+        .maxOfWindow = maxOfWindow,
+        .scatterToWindow = scatterToWindow,
+        .expRow = expRow,
+        .softmaxGradRow = softmaxGradRow,
+        .logSoftmaxGradRow = logSoftmaxGradRow,
+        .exponentials = exponentials,
+        .logarithms = logarithms,
+        .divide = divide,
         .measure = measure,
         .unscale = unscale,
         .sgd = sgd,
