@@ -4,7 +4,6 @@
 #include "engine/core/error.h"
 #include "engine/graph/op_def.h"
 #include "tests/support/op_cases.h"
-#include "tests/support/pending_ops.h"
 
 #include <QTest>
 
@@ -111,9 +110,6 @@ std::optional<std::string> firstComplaint(const OpCase& opCase, const std::vecto
 {
     const Verdict verdict(opCase, opCase.call);
     for (const DeviceInfo& device : devices) {
-        if (isPending(device.backend, opCase.call.op)) {
-            continue;
-        }
         const OpResult result = runOp(backendByName(device.backend), opCase.call);
         auto complaint = verdict.complaintAbout(result);
         if (complaint.has_value() && mayFlushSubnormals(device, opCase.call)) {
@@ -236,9 +232,6 @@ void TstOpBackends::isBitIdenticalOnRepetition()
     RandomValues random(99);
     Backend& device = backendByName(backend.toStdString());
     for (const OpDef& def : allOps()) {
-        if (isPending(backend.toStdString(), def.op)) {
-            continue;
-        }
         for (const DType dtype : {DType::Float32, DType::Float16, DType::BFloat16}) {
             for (OpCase& opCase : casesOf(def.op, {dtype, 1000, Fill::Wide}, random)) {
                 opCase.call.threads = threads;

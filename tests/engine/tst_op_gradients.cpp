@@ -4,7 +4,6 @@
 #include "engine/graph/op_def.h"
 #include "tests/support/gradient_specs.h"
 #include "tests/support/op_runner.h"
-#include "tests/support/pending_ops.h"
 #include "tests/support/tensor_compare.h"
 
 #include <QTest>
@@ -189,14 +188,6 @@ double sumAbs(const Doubles& values)
     return sum;
 }
 
-/// Repeated operands are summed by an op of its own.
-bool usesPending(const std::string& backend, const GradientSpec& spec)
-{
-    const bool isRepeated = (spec.op == Op::Add || spec.op == Op::Mul)
-        && spec.inputs[0].shape() != spec.inputs[1].shape();
-    return isRepeated && isPending(backend, Op::Sum);
-}
-
 HostTensor randomCotangent(const HostTensor& output, RandomValues& random)
 {
     return random.tensor(DType::Float32, output.shape(), Fill::Plain);
@@ -329,9 +320,6 @@ void TstOpGradients::backwardInEveryFormatStaysWithinItsRoundings()
     QFETCH(QString, backend);
     const GradientSpec& spec = m_specs[index];
     Backend& device = backendByName(backend.toStdString());
-    if (isPending(backend.toStdString(), spec.op) || usesPending(backend.toStdString(), spec)) {
-        QSKIP("The backend does not have this op yet.");
-    }
     Backend& reference = backendByName("reference");
     OneOp narrow(spec, static_cast<DType>(dtype));
     narrow.setCotangent(randomCotangent(narrow.output(), m_random));

@@ -1,7 +1,7 @@
 // Normalisation per channel over all rows: sums in FP64 over chunks of rows, then one pass that applies two numbers per
 // channel.
 #include "engine/backends/cpu/channel_sums.h"
-#include "engine/backends/cpu/kernel_factories.h"
+#include "engine/backends/cpu/norm_operands.h"
 #include "engine/backends/cpu/storage_moments.h"
 
 #include <cmath>
@@ -19,11 +19,8 @@ public:
         , m_walk(static_cast<std::size_t>(request.inputs[0].shape.back()))
         , m_rows(elementsOf(request.inputs[0]) / m_walk.channels())
         , m_sums(m_rows, m_walk, request.threads)
+        , m_operands(request)
     {
-        for (std::size_t i = 0; i < m_inputs.size(); ++i) {
-            m_inputs.at(i) = {request.inputs[i].dtype, nullptr};
-            m_outputs.at(i) = {request.outputs[i].dtype, nullptr};
-        }
         m_isNarrow = m_attributes.training && isHalf(m_attributes.accumulate);
         if (m_isNarrow) {
             m_expanded.plan(request.inputs[0], m_layout);
@@ -37,12 +34,7 @@ public:
 
     void bind(const KernelBinding& binding) override
     {
-        for (std::size_t i = 0; i < m_inputs.size(); ++i) {
-            m_inputs.at(i).data = binding.inputs[i];
-            m_outputs.at(i).data = binding.outputs[i];
-            m_outputs.at(i).census = binding.censusOf(i);
-        }
-        m_outputs[0].histogram = binding.histogram;
+        m_operands.bind(binding);
         m_sums.bind(binding.workspace);
         m_coefficients.bind(binding.workspace);
         m_x = static_cast<const float*>(m_expanded.bind(binding.inputs[0], static_cast<std::byte*>(binding.workspace)));
@@ -59,12 +51,12 @@ public:
         }
         m_walk.repeat(m_coefficients.array(0));
         m_walk.repeat(m_coefficients.array(1));
-        forPartsOf(m_outputs[0], m_threads, m_rows, m_walk.channels(),
+        forPartsOf(m_operands.outputs[0], m_threads, m_rows, m_walk.channels(),
             [this](std::size_t begin, std::size_t end, const Target& y) {
                 Block in;
                 Block out;
                 m_walk.forPieces(begin, end, [&](std::size_t offset, std::size_t at, std::size_t n) {
-                    m_affine(y.place(offset, out.values), m_inputs[0].read(offset, n, in.values),
+                    m_affine(y.place(offset, out.values), m_operands.inputs[0].read(offset, n, in.values),
                         m_coefficients.array(0) + at, m_coefficients.array(1) + at, n);
                     y.finish(offset, n, out.values);
                 });
@@ -75,7 +67,7 @@ private:
     void batchStatistics()
     {
         std::fill_n(m_coefficients.array(0), m_walk.width(), 0.0);
-        m_sums.run(m_inputs[0], m_inputs[0], m_coefficients.array(0));
+        m_sums.run(m_operands.inputs[0], m_operands.inputs[0], m_coefficients.array(0));
         const auto rows = static_cast<double>(m_rows);
         for (std::size_t c = 0; c < m_walk.channels(); ++c) {
             const double mean = m_sums.sum(c) / rows;
@@ -104,10 +96,10 @@ private:
     void runningStatistics()
     {
         for (std::size_t c = 0; c < m_walk.channels(); ++c) {
-            const float mean = valueAt(m_inputs[3], c);
-            const float variance = valueAt(m_inputs[4], c);
-            storeAt(m_outputs[3], c, double {mean});
-            storeAt(m_outputs[4], c, double {variance});
+            const float mean = valueAt(m_operands.inputs[3], c);
+            const float variance = valueAt(m_operands.inputs[4], c);
+            storeAt(m_operands.outputs[3], c, double {mean});
+            storeAt(m_operands.outputs[4], c, double {variance});
             save(c, double {mean}, 1.0 / std::sqrt(double {variance} + double {m_attributes.epsilon}));
         }
     }
@@ -117,21 +109,21 @@ private:
         const auto rows = static_cast<double>(m_rows);
         const double momentum = m_attributes.momentum;
         const double unbiased = variance * rows / (rows - 1.0);
-        const double oldMean = valueAt(m_inputs[3], c);
-        const double oldVariance = valueAt(m_inputs[4], c);
-        storeAt(m_outputs[3], c, (1.0 - momentum) * oldMean + momentum * mean);
-        storeAt(m_outputs[4], c, (1.0 - momentum) * oldVariance + momentum * unbiased);
+        const double oldMean = valueAt(m_operands.inputs[3], c);
+        const double oldVariance = valueAt(m_operands.inputs[4], c);
+        storeAt(m_operands.outputs[3], c, (1.0 - momentum) * oldMean + momentum * mean);
+        storeAt(m_operands.outputs[4], c, (1.0 - momentum) * oldVariance + momentum * unbiased);
         save(c, mean, rstd);
     }
 
     /// Keeps the statistics of a channel and what y = x scale + shift needs of them.
     void save(std::size_t c, double mean, double rstd)
     {
-        storeAt(m_outputs[1], c, mean);
-        storeAt(m_outputs[2], c, rstd);
-        const double scale = rstd * double {valueAt(m_inputs[1], c)};
+        storeAt(m_operands.outputs[1], c, mean);
+        storeAt(m_operands.outputs[2], c, rstd);
+        const double scale = rstd * double {valueAt(m_operands.inputs[1], c)};
         m_coefficients.array(0)[c] = scale;
-        m_coefficients.array(1)[c] = double {valueAt(m_inputs[2], c)} - mean * scale;
+        m_coefficients.array(1)[c] = double {valueAt(m_operands.inputs[2], c)} - mean * scale;
     }
 
     decltype(SimdKernels::affine) m_affine = simdKernels().affine;
@@ -140,12 +132,11 @@ private:
     ChannelWalk m_walk;
     std::size_t m_rows;
     ColumnSums m_sums;
+    NormOperands m_operands; ///< x, gamma, beta, running mean and variance -> y, mean, rstd, both running ones
     WorkspaceLayout m_layout;
     bool m_isNarrow = false;
     Operand m_expanded;
     ChannelArrays m_coefficients;
-    std::array<Source, 5> m_inputs; ///< x, gamma, beta, running mean, running variance
-    std::array<Target, 5> m_outputs; ///< y, mean, rstd, running mean, running variance
     const float* m_x = nullptr;
 };
 
@@ -159,13 +150,8 @@ public:
         , m_walk(static_cast<std::size_t>(request.inputs[1].shape.back()))
         , m_rows(elementsOf(request.inputs[1]) / m_walk.channels())
         , m_sums(m_rows, m_walk, request.threads)
+        , m_operands(request)
     {
-        for (std::size_t i = 0; i < m_inputs.size(); ++i) {
-            m_inputs.at(i) = {request.inputs[i].dtype, nullptr};
-        }
-        for (std::size_t i = 0; i < m_outputs.size(); ++i) {
-            m_outputs.at(i) = {request.outputs[i].dtype, nullptr};
-        }
         m_sums.plan(m_layout);
         m_columns.plan(5, m_walk.width(), m_layout);
     }
@@ -174,14 +160,7 @@ public:
 
     void bind(const KernelBinding& binding) override
     {
-        for (std::size_t i = 0; i < m_inputs.size(); ++i) {
-            m_inputs.at(i).data = binding.inputs[i];
-        }
-        for (std::size_t i = 0; i < m_outputs.size(); ++i) {
-            m_outputs.at(i).data = binding.outputs[i];
-            m_outputs.at(i).census = binding.censusOf(i);
-        }
-        m_outputs[0].histogram = binding.histogram;
+        m_operands.bind(binding);
         m_sums.bind(binding.workspace);
         m_columns.bind(binding.workspace);
     }
@@ -189,17 +168,17 @@ public:
     void run(Stream& /*stream*/) override
     {
         for (std::size_t c = 0; c < m_walk.channels(); ++c) {
-            m_columns.array(mean)[c] = valueAt(m_inputs[3], c);
+            m_columns.array(mean)[c] = valueAt(m_operands.inputs[3], c);
         }
         m_walk.repeat(m_columns.array(mean));
-        m_sums.run(m_inputs[0], m_inputs[1], m_columns.array(mean));
+        m_sums.run(m_operands.inputs[0], m_operands.inputs[1], m_columns.array(mean));
         for (std::size_t c = 0; c < m_walk.channels(); ++c) {
             finishSums(c);
         }
         for (const std::size_t i : {rstd, gamma, constant, perDeviation}) {
             m_walk.repeat(m_columns.array(i));
         }
-        forPartsOf(m_outputs[0], m_threads, m_rows, m_walk.channels(),
+        forPartsOf(m_operands.outputs[0], m_threads, m_rows, m_walk.channels(),
             [this](std::size_t begin, std::size_t end, const Target& dx) {
                 Block gradient;
                 Block in;
@@ -208,8 +187,8 @@ public:
                     const NormColumns columns {m_columns.array(mean) + at, m_columns.array(rstd) + at,
                         m_columns.array(gamma) + at, m_columns.array(constant) + at,
                         m_columns.array(perDeviation) + at};
-                    m_gradient(dx.place(offset, out.values), m_inputs[0].read(offset, n, gradient.values),
-                        m_inputs[1].read(offset, n, in.values), columns, n);
+                    m_gradient(dx.place(offset, out.values), m_operands.inputs[0].read(offset, n, gradient.values),
+                        m_operands.inputs[1].read(offset, n, in.values), columns, n);
                     dx.finish(offset, n, out.values);
                 });
             });
@@ -220,11 +199,11 @@ private:
 
     void finishSums(std::size_t c)
     {
-        const double slope = valueAt(m_inputs[2], c);
-        const double inverse = valueAt(m_inputs[4], c);
+        const double slope = valueAt(m_operands.inputs[2], c);
+        const double inverse = valueAt(m_operands.inputs[4], c);
         const double product = m_sums.product(c) * inverse;
-        storeAt(m_outputs[1], c, product);
-        storeAt(m_outputs[2], c, m_sums.sum(c));
+        storeAt(m_operands.outputs[1], c, product);
+        storeAt(m_operands.outputs[2], c, m_sums.sum(c));
         const auto rows = static_cast<double>(m_rows);
         m_columns.array(rstd)[c] = inverse;
         m_columns.array(gamma)[c] = slope;
@@ -238,10 +217,9 @@ private:
     ChannelWalk m_walk;
     std::size_t m_rows;
     ColumnSums m_sums;
+    NormOperands m_operands; ///< d, x, gamma, mean, rstd -> dx, dgamma, dbeta
     WorkspaceLayout m_layout;
     ChannelArrays m_columns;
-    std::array<Source, 5> m_inputs; ///< d, x, gamma, mean, rstd
-    std::array<Target, 3> m_outputs; ///< dx, dgamma, dbeta
 };
 
 } // namespace
@@ -250,23 +228,14 @@ std::unique_ptr<Kernel> makeBatchNorm(const KernelRequest& request)
 {
     const bool isGradient = request.op == Op::BatchNorm2dGrad;
     requireArity(request, 5, isGradient ? 3 : 5);
-    const Shape& x = request.inputs[isGradient ? 1 : 0].shape;
-    if (x.rank() < 2 || x.elements() == 0) {
-        refuse(request, "rows of channels");
-    }
-    requireElements(request, request.outputs[0], x.elements());
-    requireElements(request, request.inputs[0], x.elements());
+    const std::size_t image = isGradient ? 1 : 0;
+    requireRows(request, request.inputs[image]);
+    const Shape& x = request.inputs[image].shape;
     for (std::size_t i = 0; i < 5; ++i) {
-        requireFloating(request, request.inputs[i]);
-        if (i > (isGradient ? 1U : 0U)) {
-            requireElements(request, request.inputs[i], x.back());
-        }
+        requireVector(request, request.inputs[i], i <= image ? x.elements() : x.back());
     }
     for (std::size_t i = 0; i < request.outputs.size(); ++i) {
-        requireFloating(request, request.outputs[i]);
-        if (i > 0) {
-            requireElements(request, request.outputs[i], x.back());
-        }
+        requireVector(request, request.outputs[i], i == 0 ? x.elements() : x.back());
     }
     if (isGradient) {
         return std::make_unique<BatchNormGradKernel>(request);

@@ -184,6 +184,41 @@ std::unique_ptr<Kernel> CpuBackend::prepare(const KernelRequest& request)
     case Op::BatchNorm2d:
     case Op::BatchNorm2dGrad:
         return cpu::makeBatchNorm(request);
+    case Op::GroupNorm:
+        return cpu::makeGroupNorm(request);
+    case Op::LayerNorm:
+    case Op::RmsNorm:
+        return cpu::makeRowNorm(request);
+    case Op::NormGrad:
+        return cpu::makeNormGrad(request);
+    case Op::Embedding:
+    case Op::EmbeddingGrad:
+        return cpu::makeEmbedding(request);
+    case Op::Attention:
+        return cpu::makeAttention(request);
+    case Op::AttentionGrad:
+        return cpu::makeAttentionGrad(request);
+    case Op::ScaleMask:
+        return cpu::makeScaleMask(request);
+    case Op::Softmax:
+    case Op::LogSoftmax:
+        return cpu::makeSoftmax(request);
+    case Op::SoftmaxGrad:
+    case Op::LogSoftmaxGrad:
+        return cpu::makeSoftmaxGrad(request);
+    case Op::Sum:
+    case Op::Mean:
+    case Op::GlobalAvgPool:
+        return cpu::makeReduce(request);
+    case Op::Expand:
+        return cpu::makeExpand(request);
+    case Op::Permute:
+        return cpu::makePermute(request);
+    case Op::Concat:
+        return cpu::makeConcat(request);
+    case Op::Slice:
+    case Op::SliceGrad:
+        return cpu::makeSlice(request);
     case Op::BiasAdd:
     case Op::Add:
     case Op::Mul:
@@ -198,6 +233,9 @@ std::unique_ptr<Kernel> CpuBackend::prepare(const KernelRequest& request)
     case Op::SiluGrad:
     case Op::TanhGrad:
     case Op::SigmoidGrad:
+    case Op::Exp:
+    case Op::Log:
+    case Op::LogGrad:
         return cpu::makeElementwise(request);
     case Op::Dropout:
         return cpu::makeDropout(request);
@@ -207,6 +245,9 @@ std::unique_ptr<Kernel> CpuBackend::prepare(const KernelRequest& request)
         return cpu::makeCrossEntropy(request);
     case Op::SoftmaxCrossEntropyGrad:
         return cpu::makeCrossEntropyGrad(request);
+    case Op::NllLoss:
+    case Op::NllLossGrad:
+        return cpu::makeNll(request);
     case Op::MseLoss:
     case Op::BceWithLogits:
         return cpu::makeElementLoss(request);
@@ -214,6 +255,7 @@ std::unique_ptr<Kernel> CpuBackend::prepare(const KernelRequest& request)
     case Op::BceWithLogitsGrad:
         return cpu::makeElementLossGrad(request);
     case Op::Cast:
+    case Op::Reshape:
         return cpu::makeCast(request);
     case Op::Scale:
         return cpu::makeScale(request);
@@ -231,36 +273,6 @@ std::unique_ptr<Kernel> CpuBackend::prepare(const KernelRequest& request)
         return cpu::makeSgd(request);
     case Op::AdamUpdate:
         return cpu::makeAdam(request);
-    case Op::GlobalAvgPool:
-    case Op::GroupNorm:
-    case Op::LayerNorm:
-    case Op::RmsNorm:
-    case Op::Embedding:
-    case Op::Attention:
-    case Op::ScaleMask:
-    case Op::Softmax:
-    case Op::LogSoftmax:
-    case Op::Exp:
-    case Op::Log:
-    case Op::Sum:
-    case Op::Mean:
-    case Op::Expand:
-    case Op::Reshape:
-    case Op::Permute:
-    case Op::Concat:
-    case Op::Slice:
-    case Op::NllLoss:
-    case Op::NormGrad:
-    case Op::EmbeddingGrad:
-    case Op::AttentionGrad:
-    case Op::SoftmaxGrad:
-    case Op::LogSoftmaxGrad:
-    case Op::LogGrad:
-    case Op::SliceGrad:
-    case Op::NllLossGrad:
-        throw Error(ErrorCode::UnsupportedDtype,
-            fmt::format("The CPU backend does not have the operation {} yet; the reference backend has.",
-                opDef(request.op).name));
     }
     throw Error(ErrorCode::UnsupportedDtype, "The CPU backend does not know this operation.");
 }

@@ -228,6 +228,10 @@ SimdKernels::Unary unaryFunction(const KernelRequest& request)
         return simd.tanh;
     case Op::Sigmoid:
         return simd.sigmoid;
+    case Op::Exp:
+        return simd.exponentials;
+    case Op::Log:
+        return simd.logarithms;
     default:
         return nullptr;
     }
@@ -247,6 +251,8 @@ SimdKernels::Binary binaryFunction(const KernelRequest& request)
         return simd.tanhGrad;
     case Op::SigmoidGrad:
         return simd.sigmoidGrad;
+    case Op::LogGrad:
+        return simd.divide;
     default:
         return nullptr;
     }

@@ -155,6 +155,82 @@ private:
     Target m_y;
 };
 
+class NllKernel : public Kernel
+{
+public:
+    explicit NllKernel(const KernelRequest& request)
+        : m_ignoreIndex(attributesOf<CrossEntropyAttributes>(request.attributes).ignoreIndex)
+        , m_isGradient(request.op == Op::NllLossGrad)
+        , m_classes(static_cast<std::size_t>((m_isGradient ? request.outputs : request.inputs)[0].shape.back()))
+        , m_rows(elementsOf(request.inputs[1]))
+    {
+        m_in.dtype = request.inputs[0].dtype;
+        m_out.dtype = request.outputs[0].dtype;
+    }
+
+    void bind(const KernelBinding& binding) override
+    {
+        m_in.data = binding.inputs[0];
+        m_labels = static_cast<const std::int32_t*>(binding.inputs[1]);
+        m_out.data = binding.outputs[0];
+        m_out.census = binding.census;
+        m_out.histogram = binding.histogram;
+    }
+
+    void run(Stream& /*stream*/) override
+    {
+        const double rows = countedRows(m_labels, m_rows, m_ignoreIndex);
+        if (m_isGradient) {
+            spread(static_cast<float>(-double {scalarAt(m_in.data)} / rows));
+        } else {
+            writeScalar(m_out, -picked() / rows);
+        }
+    }
+
+private:
+    /// The sum of what the labels point to; NaN if one points outside.
+    [[nodiscard]] double picked() const
+    {
+        double sum = 0.0;
+        for (std::size_t row = 0; row < m_rows; ++row) {
+            if (m_labels[row] == m_ignoreIndex) {
+                continue;
+            }
+            const auto label = static_cast<std::size_t>(m_labels[row]);
+            float scratch = 0.0F;
+            sum += label < m_classes ? double {*m_in.read(row * m_classes + label, 1, &scratch)}
+                                     : std::numeric_limits<double>::quiet_NaN();
+        }
+        return sum;
+    }
+
+    /// `value` at the labels, 0 elsewhere.
+    void spread(float value) const
+    {
+        Block out;
+        for (std::size_t row = 0; row < m_rows; ++row) {
+            const bool isIgnored = m_labels[row] == m_ignoreIndex;
+            const auto label = static_cast<std::size_t>(m_labels[row]);
+            forBlocks(m_classes, [&](std::size_t column, std::size_t n) {
+                float* place = m_out.place(row * m_classes + column, out.values);
+                std::fill_n(place, n, 0.0F);
+                if (!isIgnored && label - column < n) {
+                    place[label - column] = value;
+                }
+                m_out.finish(row * m_classes + column, n, out.values);
+            });
+        }
+    }
+
+    std::int32_t m_ignoreIndex;
+    bool m_isGradient;
+    std::size_t m_classes;
+    std::size_t m_rows;
+    Source m_in; ///< log-probabilities, or the scalar gradient of the loss
+    const std::int32_t* m_labels = nullptr;
+    Target m_out;
+};
+
 /// A mean over elements of f(prediction, target).
 class ElementLossKernel : public Kernel
 {
@@ -270,6 +346,24 @@ std::unique_ptr<Kernel> makeCrossEntropyGrad(const KernelRequest& request)
     requireElements(request, request.inputs[2], request.inputs[1].shape.elements() / request.inputs[1].shape.back());
     requireElements(request, request.outputs[0], request.inputs[1].shape.elements());
     return std::make_unique<CrossEntropyGradKernel>(request);
+}
+
+std::unique_ptr<Kernel> makeNll(const KernelRequest& request)
+{
+    const bool isGradient = request.op == Op::NllLossGrad;
+    requireArity(request, 2, 1);
+    requireFloating(request, request.inputs[0]);
+    requireDType(request, request.inputs[1], DType::Int32);
+    requireFloating(request, request.outputs[0]);
+    if (isGradient) {
+        requireDType(request, request.inputs[0], DType::Float32);
+    }
+    const Shape& rows = (isGradient ? request.outputs : request.inputs)[0].shape;
+    if (rows.rank() < 2 || rows.elements() == 0) {
+        refuse(request, "log-probabilities [..., n]");
+    }
+    requireElements(request, request.inputs[1], rows.elements() / rows.back());
+    return std::make_unique<NllKernel>(request);
 }
 
 std::unique_ptr<Kernel> makeElementLoss(const KernelRequest& request)
