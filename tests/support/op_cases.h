@@ -88,6 +88,8 @@ MatrixSize matrixSize(std::int64_t size);
 /// op(a) op(b) with the bound |error| <= (k + 2) unit sum |a||b|, whatever the order of summation.
 /// Source: Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., section 3.5.
 OpCase matMulCase(const CaseSpec& spec, MatMulAttributes attributes, RandomValues& random);
+/// Products of many matrices, and of one with all rows of many.
+std::vector<OpCase> batchedProductCases(const CaseSpec& spec, RandomValues& random);
 /// Magnitudes whose functions and products stay inside FP32's range on the way.
 double moderate(DType dtype);
 

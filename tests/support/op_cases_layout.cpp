@@ -92,6 +92,24 @@ OpCase logGradCase(const CaseSpec& spec, RandomValues& random)
 
 } // namespace
 
+std::vector<OpCase> batchedProductCases(const CaseSpec& spec, RandomValues& random)
+{
+    const auto [m, n, k] = matrixSize(spec.size);
+    std::vector<OpCase> cases;
+    const auto add = [&, depth = k](const char* name, MatMulAttributes attributes, Shape a, Shape b, Shape y) {
+        OpCall call {Op::MatMul, attributes,
+            {random.tensor(spec.dtype, a, spec.fill), random.tensor(spec.dtype, b, spec.fill)}, {fresh(spec.dtype, y)}};
+        ErrorBound bound = sumOfProducts(call, static_cast<double>(3 * depth + 2));
+        cases.push_back({name, std::move(call), {{std::move(bound)}}});
+    };
+    add("batched", {}, {3, m, k}, {3, k, n}, {3, m, n});
+    add("batched, b transposed", {false, true}, {2, 1, m, k}, {2, 1, n, k}, {2, 1, m, n});
+    add("batched, a transposed", {true, false}, {3, k, m}, {3, k, n}, {3, m, n});
+    add("rows in front", {}, {2, m, k}, {k, n}, {2, m, n});
+    add("joined rows", {true, false, true}, {3, k, m}, {3, k, n}, {m, n});
+    return cases;
+}
+
 std::vector<OpCase> layoutCases(Op op, const CaseSpec& spec, RandomValues& random)
 {
     switch (op) {
