@@ -79,6 +79,14 @@ std::vector<Sized> largeCalls(DType d)
         {Op::Log, {}, {rows}, {rows}},
         {Op::LogGrad, {}, {rows, rows}, {rows}},
         {Op::Mul, {}, {rows, t({40, 300})}, {rows}},
+        {Op::Add, {}, {rows, wide}, {rows}},
+        {Op::BiasAdd, {}, {rows, t({300})}, {rows}},
+        {Op::SumRows, {}, {rows}, {t({300})}},
+        {Op::Gelu, {}, {rows}, {rows}},
+        {Op::ReluGrad, {}, {rows, rows}, {rows}},
+        {Op::Cast, {}, {rows}, {f32({6, 40, 300})}},
+        {Op::Cast, {}, {f32({6, 40, 300})}, {rows}},
+        {Op::Scale, {}, {rows, f32({})}, {rows}},
     };
 }
 

@@ -84,7 +84,7 @@ struct AttentionShape
 /// Queries whose scores are computed at once: their rows of scores stay in the second-level cache.
 std::size_t queryBlock(const AttentionShape& shape)
 {
-    return std::clamp<std::size_t>(32768 / std::max<std::size_t>(shape.keys, 1), 16, 256);
+    return std::clamp<std::size_t>(32768 / std::max<std::size_t>(shape.keys, 1), 16, 64);
 }
 
 /// q, k and v expanded to FP32 if they are half.

@@ -1,6 +1,6 @@
 // Sums and products of two tensors, of which the second may be repeated over leading dimensions of the first.
 #include "engine/backends/cpu/kernel_factories.h"
-#include "engine/backends/cpu/operands.h"
+#include "engine/backends/cpu/parts.h"
 #include "engine/backends/cpu/simd/simd_kernels.h"
 
 namespace mantissa::cpu {
@@ -11,7 +11,8 @@ class BroadcastKernel : public Kernel
 {
 public:
     BroadcastKernel(const KernelRequest& request, SimdKernels::Binary function)
-        : m_function(function)
+        : m_threads(request.threads)
+        , m_function(function)
         , m_elements(elementsOf(request.outputs[0]))
         , m_period(elementsOf(request.inputs[1]))
     {
@@ -41,11 +42,19 @@ public:
 private:
     void runWhole() const
     {
-        Block b;
-        for (std::size_t begin = 0; begin < m_elements; begin += m_period) {
-            forBlocks(m_period,
-                [&](std::size_t column, std::size_t n) { apply(begin + column, n, m_b.read(column, n, b.values)); });
-        }
+        forPartsOf(m_y, m_threads, m_elements / blockElements + 1, blockElements,
+            [this](std::size_t begin, std::size_t end, const Target& y) {
+                Block b;
+                // Blocks end where b does, so that one read serves each.
+                std::size_t offset = begin * blockElements;
+                while (offset < std::min(end * blockElements, m_elements)) {
+                    const std::size_t column = offset % m_period;
+                    const std::size_t n
+                        = std::min({blockElements - offset % blockElements, m_period - column, m_elements - offset});
+                    apply(y, offset, n, m_b.read(column, n, b.values));
+                    offset += n;
+                }
+            });
     }
 
     /// A short second operand is repeated until it nearly fills a block, so that blocks stay long.
@@ -58,19 +67,23 @@ private:
         for (std::size_t i = 0; i < step; i += m_period) {
             std::copy_n(b, m_period, tiled.values + i);
         }
-        for (std::size_t offset = 0; offset < m_elements; offset += step) {
-            apply(offset, std::min(step, m_elements - offset), tiled.values);
-        }
+        forPartsOf(m_y, m_threads, (m_elements + step - 1) / step, step,
+            [&](std::size_t begin, std::size_t end, const Target& y) {
+                for (std::size_t offset = begin * step; offset < std::min(end * step, m_elements); offset += step) {
+                    apply(y, offset, std::min(step, m_elements - offset), tiled.values);
+                }
+            });
     }
 
-    void apply(std::size_t offset, std::size_t n, const float* b) const
+    void apply(const Target& y, std::size_t offset, std::size_t n, const float* b) const
     {
         Block a;
         Block out;
-        m_function(m_y.place(offset, out.values), m_a.read(offset, n, a.values), b, n);
-        m_y.finish(offset, n, out.values);
+        m_function(y.place(offset, out.values), m_a.read(offset, n, a.values), b, n);
+        y.finish(offset, n, out.values);
     }
 
+    int m_threads;
     SimdKernels::Binary m_function;
     std::size_t m_elements;
     std::size_t m_period;

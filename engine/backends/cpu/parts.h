@@ -52,4 +52,7 @@ template <typename F> void forPartsOf(const Target& target, int threads, std::si
     });
 }
 
+/// Counts what a half tensor holds, without changing it: for results that are copies of values rounded before.
+void countTensor(const Target& target, std::size_t elements, int threads);
+
 } // namespace mantissa::cpu

@@ -1,6 +1,6 @@
 // The gradient of a bias: the sum over rows.
 #include "engine/backends/cpu/kernel_factories.h"
-#include "engine/backends/cpu/operands.h"
+#include "engine/backends/cpu/parts.h"
 #include "engine/backends/cpu/simd/simd_kernels.h"
 
 namespace mantissa::cpu {
@@ -12,7 +12,8 @@ class SumRowsKernel : public Kernel
 {
 public:
     explicit SumRowsKernel(const KernelRequest& request)
-        : m_columns(static_cast<std::size_t>(request.inputs[0].shape.back()))
+        : m_threads(request.threads)
+        , m_columns(static_cast<std::size_t>(request.inputs[0].shape.back()))
         , m_rows(elementsOf(request.inputs[0]) / m_columns)
     {
         m_d.dtype = request.inputs[0].dtype;
@@ -29,22 +30,28 @@ public:
 
     void run(Stream& /*stream*/) override
     {
-        Block in;
-        Block out;
-        double sums[blockElements];
-        forBlocks(m_columns, [&](std::size_t column, std::size_t n) {
-            std::fill_n(sums, n, 0.0);
-            for (std::size_t row = 0; row < m_rows; ++row) {
-                m_addToSums(sums, m_d.read(row * m_columns + column, n, in.values), n);
-            }
-            float* result = m_sum.place(column, out.values);
-            std::transform(sums, sums + n, result, [](double sum) { return static_cast<float>(sum); });
-            m_sum.finish(column, n, out.values);
-        });
+        // Each thread sums some of the columns, all rows of them in order.
+        forPartsOf(
+            m_sum, m_threads, m_columns, m_rows, [this](std::size_t begin, std::size_t end, const Target& target) {
+                Block in;
+                Block out;
+                double sums[blockElements];
+                forBlocks(end - begin, [&](std::size_t first, std::size_t n) {
+                    const std::size_t column = begin + first;
+                    std::fill_n(sums, n, 0.0);
+                    for (std::size_t row = 0; row < m_rows; ++row) {
+                        m_addToSums(sums, m_d.read(row * m_columns + column, n, in.values), n);
+                    }
+                    float* result = target.place(column, out.values);
+                    std::transform(sums, sums + n, result, [](double sum) { return static_cast<float>(sum); });
+                    target.finish(column, n, out.values);
+                });
+            });
     }
 
 private:
     decltype(SimdKernels::addToSums) m_addToSums = simdKernels().addToSums;
+    int m_threads;
     std::size_t m_columns;
     std::size_t m_rows;
     Source m_d;

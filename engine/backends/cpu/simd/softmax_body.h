@@ -47,10 +47,24 @@ MANTISSA_INLINE Floats exponentialFloat(Floats x)
 double expRow(float* y, const float* x, float factor, float offset, std::size_t n)
 {
     LaneSums sums;
-    for (std::size_t i = 0; i < n; i += floatLanes) {
-        store(y + i, exponentialFloat(load<Floats>(x + i, n - i) * factor - offset), n - i);
+    constexpr std::size_t parts = sumLanes / wideLanes;
+    Doubles lanes[parts] {};
+    std::size_t i = 0;
+    for (; i + sumLanes <= n; i += sumLanes) {
+        for (std::size_t at = i; at < i + sumLanes; at += floatLanes) {
+            store(y + at, exponentialFloat(load<Floats>(x + at, floatLanes) * factor - offset), floatLanes);
+        }
+        for (std::size_t part = 0; part < parts; ++part) {
+            lanes[part] += loadWide(y + i + part * wideLanes, wideLanes);
+        }
     }
-    forLanes(&sums, n, [y](std::size_t i, std::size_t count) { return loadWide(y + i, count); });
+    __builtin_memcpy(&sums, lanes, sizeof lanes);
+    for (std::size_t at = i; at < n; at += floatLanes) {
+        store(y + at, exponentialFloat(load<Floats>(x + at, n - at) * factor - offset), n - at);
+    }
+    for (; i < n; ++i) {
+        sums.lane[i % sumLanes] += static_cast<double>(y[i]);
+    }
     return total(sums);
 }
 
