@@ -20,6 +20,8 @@ float rowMax(const float* x, std::size_t n)
     return largest;
 }
 
+typedef std::uint32_t UnsignedInts __attribute__((vector_size(4 * MANTISSA_SIMD_LANES)));
+
 /// e^x in FP32 within 3 units of 2^-24: x = n ln 2 + r with ln 2 in two parts (Cody and Waite), then the minimax
 /// polynomial of Cephes' expf; 2^n in two factors, so that results below 2^-126 round once more.
 MANTISSA_INLINE Floats exponentialFloat(Floats x)
@@ -39,7 +41,8 @@ MANTISSA_INLINE Floats exponentialFloat(Floats x)
     const Floats e = (p * r * r + r) + 1.0F;
     const Ints exponent = (Ints)shifted - 0x4B400000;
     const Ints half = exponent >> 1;
-    const Floats result = e * (Floats)((half + 127) << 23) * (Floats)((exponent - half + 127) << 23);
+    const Floats result
+        = e * (Floats)((UnsignedInts)(half + 127) << 23) * (Floats)((UnsignedInts)(exponent - half + 127) << 23);
     return vanishes ? splat(0.0F) : x != x ? x : result;
 }
 
@@ -89,10 +92,10 @@ void exponentials(float* y, const float* x, std::size_t n)
 /// relative error below 2^-39.
 MANTISSA_INLINE Doubles logarithm(Doubles x)
 {
-    constexpr std::int64_t rootHalf = 0x3FE6A09E667F3BCD;
-    const Longs bits = (Longs)x;
-    const Longs n = (bits - rootHalf) >> 52;
-    const Doubles m = (Doubles)(bits - (n << 52));
+    constexpr std::uint64_t rootHalf = 0x3FE6A09E667F3BCD;
+    const Words bits = (Words)x;
+    const Longs n = (Longs)(bits - rootHalf) >> 52;
+    const Doubles m = (Doubles)(bits - ((Words)n << 52));
     const Doubles s = (m - 1.0) / (m + 1.0);
     const Doubles square = s * s;
     Doubles p = splat(1.0 / 15);
