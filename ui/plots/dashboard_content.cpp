@@ -12,8 +12,8 @@ namespace mantissa {
 
 namespace {
 
-constexpr double takeInMs = 8;
-constexpr double compareMs = 5;
+constexpr double takeInMs = 6;
+constexpr double compareMs = 3;
 constexpr qint64 tableEveryMs = 100; // numbers that change faster cannot be read
 constexpr double storedShare = 0.62; // of a stored run's colour: live lanes come first
 
