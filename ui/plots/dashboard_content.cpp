@@ -14,7 +14,8 @@ namespace {
 
 constexpr double takeInMs = 6;
 constexpr double compareMs = 3;
-constexpr qint64 tableEveryMs = 100; // numbers that change faster cannot be read
+constexpr double longestPauseMs = 200;
+constexpr qint64 tableEveryMs = 250; // numbers that change faster cannot be read
 constexpr double storedShare = 0.62; // of a stored run's colour: live lanes come first
 
 struct StepSpan
@@ -266,9 +267,18 @@ void Dashboard::Private::updateContent()
     }
 }
 
+bool Dashboard::Private::isFrameDue() const
+{
+    if (!m_sinceFrame.isValid() || m_drawingShare >= 1 || data.isWaiting()) {
+        return true;
+    }
+    const double pauseMs = std::min(longestPauseMs, frame.lastMs / m_drawingShare);
+    return static_cast<double>(m_sinceFrame.elapsed()) >= pauseMs;
+}
+
 void Dashboard::Private::refresh()
 {
-    if (!q->isVisible()) {
+    if (!q->isVisible() || !isFrameDue()) {
         return;
     }
     QElapsedTimer clock;
@@ -280,6 +290,7 @@ void Dashboard::Private::refresh()
     if (m_isDirty) {
         m_isDirty = false;
         m_isTableStale = true;
+        m_sinceFrame.start();
         updateContent();
         updateCursor();
         canvas->requestReplot();

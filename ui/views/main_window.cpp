@@ -20,6 +20,7 @@
 #include <QApplication>
 #include <QDockWidget>
 #include <QStatusBar>
+#include <QThread>
 #include <QTimer>
 #include <QUndoStack>
 #include <QVBoxLayout>
@@ -31,6 +32,8 @@ namespace mantissa {
 namespace {
 
 constexpr int healthIntervalMs = 500;
+constexpr double spareCoreShare = 0.5; // of the UI thread's time for curves that grow
+constexpr double busyCoreShare = 0.02;
 const QString sessionTopic = QStringLiteral("session");
 const QString databaseTopic = QStringLiteral("database");
 const QString commandTopic = QStringLiteral("command");
@@ -313,6 +316,11 @@ void MainWindow::noteEvent(const Event& event)
 void MainWindow::frame()
 {
     m_statusLine->noteFrame();
+    if (const auto status = m_controller->status()) {
+        // Where the lanes keep every core busy, the time spent drawing is taken from training.
+        const int busy = status->state == SessionState::Running ? status->threads * status->threadsPerLane : 0;
+        m_dashboard->setDrawingShare(busy < QThread::idealThreadCount() ? spareCoreShare : busyCoreShare);
+    }
     m_dashboard->refresh();
 }
 
