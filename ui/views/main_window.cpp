@@ -184,6 +184,7 @@ void MainWindow::connectLanes()
 
 void MainWindow::connectRuns()
 {
+    m_runs->setUndoStack(m_dashboard->undoStack());
     connect(m_runs, &RunsView::showRunRequested, this, [this](RunId run, bool isWanted) {
         if (isWanted) {
             m_loader->loadColumns(run);
