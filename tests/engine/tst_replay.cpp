@@ -6,6 +6,7 @@
 #include <QtTest>
 
 #include <bit>
+#include <fstream>
 #include <map>
 
 using namespace mantissa;
@@ -50,6 +51,27 @@ bool sameNumbers(const StepRecord& a, const StepRecord& b)
         && sameBits(a.gradNormClipped, b.gradNormClipped) && sameBits(a.scale, b.scale) && sameBits(a.lr, b.lr)
         && sameBits(a.flushed, b.flushed) && sameBits(a.updateRatio, b.updateRatio) && a.skipped == b.skipped
         && a.growthTracker == b.growthTracker && a.batchHash == b.batchHash;
+}
+
+void writeFile(const std::filesystem::path& file, const std::string& bytes)
+{
+    std::ofstream(file, std::ios::binary) << bytes;
+}
+
+/// Sixty dark images of 2 by 2 pixels and ten classes, as MNIST's files hold them.
+void writeImages(const std::filesystem::path& folder)
+{
+    using namespace std::string_literals;
+    std::filesystem::create_directories(folder);
+    std::string images = "\0\0\x08\x03\0\0\0\x3c\0\0\0\x02\0\0\0\x02"s;
+    std::string labels = "\0\0\x08\x01\0\0\0\x3c"s;
+    for (int i = 0; i < 60; ++i) {
+        images
+            += {static_cast<char>(i), static_cast<char>(i % 7), static_cast<char>(i % 10), static_cast<char>(99 - i)};
+        labels += static_cast<char>(i % 10);
+    }
+    writeFile(folder / "train-images-idx3-ubyte", images);
+    writeFile(folder / "train-labels-idx1-ubyte", labels);
 }
 
 } // namespace
@@ -168,6 +190,32 @@ private slots:
         QCOMPARE(RunStore(database).runs().front().steps, std::int64_t {90});
         QCOMPARE(RunStore(database).runs().front().status, RunStatus::Finished);
         verifyReplays(database, 3);
+    }
+
+    void dataBesideTheExperimentFileIsFoundFromAnywhere()
+    {
+        const std::filesystem::path folder = file("elsewhere");
+        writeImages(folder / "digits");
+        nlohmann::json document = nlohmann::json::parse(experimentText);
+        document["data"] = {{"kind", "mnist"}, {"path", "digits"}, {"batch", 16}};
+        document["lanes"][2]["data"] = {{"path", "./digits/../digits"}};
+        writeFile(folder / "experiment.json", document.dump());
+
+        const std::filesystem::path database = file("data");
+        const Experiment experiment = loadExperiment(folder / "experiment.json");
+        train(experiment, database);
+        verifyReplays(database, 3); // the working directory is another one
+
+        // Only what is stored is absolute; a lane shows its setting as the file has it.
+        const RunStore store(database);
+        const std::string absolute = (folder / "digits").string();
+        for (const RunInfo& run : store.runs()) {
+            QCOMPARE(store.replayExperiment(run.id)["data"]["path"].get<std::string>(), absolute);
+            QCOMPARE(store.experiment(run.id)["data"]["path"].get<std::string>(), absolute);
+        }
+        Session session(experiment, {});
+        session.waitUntilIdle();
+        QCOMPARE(session.status()->lanes.at(0).config->data.path, std::string("digits"));
     }
 };
 

@@ -100,6 +100,7 @@ private slots:
             QCOMPARE(summary.status, RunStatus::Finished);
             QVERIFY2(summary.finalLoss < 0.8 * run.records[lane].loss, "the lane has learnt");
             QVERIFY(summary.validationAccuracy > 0.3);
+            QVERIFY(summary.validationLoss > 0);
         }
         QCOMPARE(run.summaries.size(), std::size_t {3});
     }
@@ -478,6 +479,7 @@ private slots:
         Session session(parseExperiment(broken.dump(), "test"), {});
         session.waitUntilIdle();
         QCOMPARE(session.status()->state, SessionState::Failed);
+        QCOMPARE(session.status()->error, ErrorCode::InvalidArgument);
         QVERIFY(session.status()->message.find("/nonexistent") != std::string::npos);
         session.run();
         session.waitUntilIdle();
@@ -499,6 +501,43 @@ private slots:
         QCOMPARE(recorder.summaries.size(), std::size_t {3});
         QCOMPARE(recorder.summaries.at(0).status, RunStatus::Stopped);
         QCOMPARE(recorder.summaries.at(0).steps * 3, static_cast<std::int64_t>(recorder.records.size()));
+    }
+
+    void whatIsStoppedIsNotValidated_data()
+    {
+        QTest::addColumn<int>("way");
+        QTest::newRow("stop") << 0;
+        QTest::newRow("reset") << 1;
+        QTest::newRow("lane removed") << 2;
+        QTest::newRow("session closed") << 3;
+    }
+
+    void whatIsStoppedIsNotValidated()
+    {
+        QFETCH(int, way);
+        Recorder recorder;
+        {
+            SessionOptions options;
+            options.observers = {&recorder};
+            Session session(parseExperiment(threeLanes, "test"), options);
+            session.runSteps(5);
+            session.waitUntilIdle();
+            if (way == 0) {
+                session.stop();
+            } else if (way == 1) {
+                session.reset();
+            } else if (way == 2) {
+                session.removeLane(1);
+            }
+            session.waitUntilIdle();
+        }
+        const RunSummary& stopped = recorder.summaries.at(1);
+        QCOMPARE(stopped.status, RunStatus::Stopped);
+        QCOMPARE(stopped.steps, std::int64_t {5});
+        QVERIFY(std::isnan(stopped.validationLoss));
+        QVERIFY(std::isnan(stopped.validationAccuracy));
+        QCOMPARE(stopped.message, std::string());
+        QVERIFY(!stopped.weightsHash.empty());
     }
 
     void learnsRegressionAndBinaryTasks()
