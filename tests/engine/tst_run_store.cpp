@@ -443,7 +443,7 @@ private slots:
         // A step that fails leaves nothing of itself.
         raw.exec("PRAGMA user_version = " + std::to_string(version));
         const std::array broken {more[1]};
-        QVERIFY_EXCEPTION_THROWN(migrate(raw, file(), broken), SQLite::Exception);
+        QVERIFY_THROWS_EXCEPTION(SQLite::Exception, migrate(raw, file(), broken));
         QCOMPARE(schemaVersion(raw), version);
         QCOMPARE(raw.execAndGet("SELECT count(*) FROM sqlite_schema WHERE name = 't'").getInt(), 0);
         QVERIFY(isCompleteUpTo(RunStore(file()).records(id), 0));
