@@ -317,6 +317,17 @@ private slots:
         QVERIFY(contains(complaintOf([&] { (void)store.replayExperiment(99); }), "There is no run 99"));
     }
 
+    void aCopiedLaneThatNeverEndedReplaysToItsLastStep()
+    {
+        RunWriter writer(file());
+        writer.runStarted(startOf(1));
+        recordSteps(writer, 1, 40, 50); // a copy begins where its parent was
+        const RunId id = writer.runOf(1);
+        const auto events = RunStore(file()).replayExperiment(id).at("events");
+        const nlohmann::json end = {{"step", 50}, {"lane", "FP16 AMP"}, {"set", {{"steps", 50}}}};
+        QCOMPARE(events.at(0).dump(), end.dump());
+    }
+
     void tagsNotesAndDeletionAreKept()
     {
         RunId ids[3];
