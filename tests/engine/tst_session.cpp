@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <random>
 
 using namespace mantissa;
 
@@ -406,70 +405,6 @@ private slots:
             [](const nlohmann::json& event) { return event.value("lane", "copy") != "copy"; });
         const Recorder replay = train(alone);
         QCOMPARE(replay.summaries.at(0).weightsHash, status->lanes[3].summary->weightsHash);
-    }
-
-    void randomKnobsReplayToTheSameWeights()
-    {
-        const auto seed = std::random_device {}();
-        qInfo() << "seed" << seed;
-        std::mt19937 random(seed);
-        const auto pick = [&random](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
-        Recorder recorder;
-        SessionOptions options;
-        options.observers = {&recorder};
-        nlohmann::json base = document();
-        base["steps"] = 400;
-        Session session(parseExperiment(base.dump(), "test"), options);
-        session.run();
-        for (int i = 0; i < 60; ++i) {
-            const auto lane = static_cast<std::uint32_t>(pick(3));
-            switch (pick(8)) {
-            case 0:
-                session.set(lane, "optimizer.lr", std::ldexp(1.0, -5 - pick(8)));
-                break;
-            case 1:
-                session.set(lane, "scaler.scale", std::ldexp(1.0, pick(30)));
-                break;
-            case 2:
-                session.set(
-                    lane, "precision.policy", std::array {"fp32", "fp16", "bf16"}[static_cast<std::size_t>(pick(3))]);
-                break;
-            case 3:
-                session.set(lane, "clip", {{"order", "clip-then-unscale"}, {"max_norm", 1.0}});
-                break;
-            case 4:
-                session.set(lane, "clip", {{"order", "unscale-then-clip"}, {"max_norm", 0.25}});
-                break;
-            case 5:
-                session.set(lane, "scaler", {{"family", "pytorch"}, {"growth_interval", 1 + pick(9)}});
-                break;
-            case 6:
-                session.set(lane, "scaler", nullptr);
-                break;
-            case 7:
-                session.set(lane, "optimizer.weight_decay", 0.01 * pick(10));
-                break;
-            }
-            QTest::qWait(1);
-        }
-        session.waitUntilIdle();
-        nlohmann::json replay = base;
-        std::map<std::uint32_t, std::string> names;
-        for (const RunStart& start : recorder.starts) {
-            names[start.lane] = start.config.name;
-        }
-        replay["events"] = recorder.starts[0].experiment.value("events", nlohmann::json::array());
-        for (const Event& event : recorder.events) {
-            if (event.kind == EventKind::Set && !event.scripted) {
-                replay["events"].push_back({{"step", event.step}, {"lane", names.at(event.lane)},
-                    {"set", {{event.path, nlohmann::json::parse(event.after)}}}});
-            }
-        }
-        QVERIFY(replay["events"].size() > 5);
-        const Recorder again = train(replay);
-        for (const auto& [lane, summary] : recorder.summaries) {
-            QCOMPARE(again.summaries.at(lane).weightsHash, summary.weightsHash);
-        }
     }
 
     void failsInWordsWhenItCannotPrepare()
