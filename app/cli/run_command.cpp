@@ -210,7 +210,7 @@ int trainExperiment(const RunOptions& options)
     }
     progress.clear();
     if (status->state == SessionState::Failed) {
-        throw Error(ErrorCode::Internal, status->message);
+        throw Error(status->error, status->message);
     }
     std::vector<LaneResult> results = resultsOf(*status, tally);
     std::vector<std::string> problems;

@@ -260,6 +260,14 @@ void TestCliRun::refuses_data()
     QTest::newRow("negative seed") << good << QStringList {"--seed", "-1"} << "--seed";
     QTest::newRow("no threads") << good << QStringList {"--threads", "0"} << "--threads";
     QTest::newRow("unknown device") << good << QStringList {"--device", "gpu"} << "--device";
+    const QString images = R"({"mantissa": 1, "data": {"kind": "mnist", "path": "%1"}})";
+    QTest::newRow("data that is not there")
+        << images.arg("nowhere") << QStringList {"--no-db"} << m_cli.path("nowhere") + " is not a folder";
+    QDir(m_cli.path(".")).mkdir("damaged");
+    for (const char* name : {"damaged/train-labels-idx1-ubyte", "damaged/train-images-idx3-ubyte"}) {
+        m_cli.write(name, "no images");
+    }
+    QTest::newRow("damaged data") << images.arg("damaged") << QStringList {"--no-db"} << "train-labels-idx1-ubyte";
     QTest::newRow("both databases") << good << QStringList {"--db", "x.db", "--no-db"} << "--no-db";
 }
 
@@ -310,6 +318,7 @@ void TestCliRun::stopsOnInterruptAndKeepsTheData()
     QCOMPARE(runs.size(), 2);
     QCOMPARE(runs.at(0)["status"].toString(), QString("stopped"));
     QVERIFY(runs.at(0)["steps"].toInt() > 0);
+    QCOMPARE(runs.at(0)["validation"].toObject()["accuracy"].toString(), QString("nan"));
 
     const CliResult list = m_cli.run({"runs", "list", "--json", "--db", database});
     QCOMPARE(list.code, 0);
