@@ -1,5 +1,6 @@
 #include "engine/train/setting_table.h"
 
+#include "engine/autocast/policy.h"
 #include "engine/train/setting_rows.h"
 
 #include <cfloat>
@@ -58,7 +59,7 @@ Setting precisionOverrides()
 {
     constexpr std::size_t most = 1000;
     const std::string type = "an object";
-    const std::string allowed = "from op kinds or node names to fp32, fp16 or bf16";
+    const std::string allowed = "from op kinds or node names, or these with .accumulate, to fp32, fp16 or bf16";
     return {"precision.overrides", type, allowed, true,
         [=](LaneConfig& lane, const nlohmann::json& value) {
             if (!value.is_object() || value.size() > most) {
@@ -142,7 +143,7 @@ std::vector<Setting> makeTable()
         rows::number("schedule.gamma", {0, 10, false}, Live::Yes, FIELD(schedule.gamma)),
         rows::boolean("schedule.count_skipped", Live::Yes, FIELD(schedule.countSkipped)),
 
-        rows::choice("precision.policy", {"fp32", "fp16", "bf16"}, Live::Yes, FIELD(precision.policy)),
+        rows::choice("precision.policy", policyNames(), Live::Yes, FIELD(precision.policy)),
         rows::choice("precision.weights", {"master"}, Live::Yes, FIELD(precision.weights)),
         precisionOverrides(),
 

@@ -13,16 +13,18 @@ namespace {
 
 Policy policyOf(const PrecisionConfig& config)
 {
-    const auto format = [](const std::string& name) {
-        const auto dtype = dtypeFromName(name);
+    constexpr std::string_view accumulate = ".accumulate";
+    Policy policy = policyNamed(config.policy);
+    for (const auto& [name, format] : config.overrides) {
+        const auto dtype = dtypeFromName(format);
         if (!dtype) {
-            throw Error(ErrorCode::InvalidArgument, "precision: there is no format \"" + name + "\".");
+            throw Error(ErrorCode::InvalidArgument, "precision: there is no format \"" + format + "\".");
         }
-        return *dtype;
-    };
-    Policy policy {config.policy, format(config.policy), {}};
-    for (const auto& [name, dtype] : config.overrides) {
-        policy.overrides.emplace(name, format(dtype));
+        if (name.ends_with(accumulate)) {
+            policy.accumulate.emplace(name.substr(0, name.size() - accumulate.size()), *dtype);
+        } else {
+            policy.overrides.emplace(name, *dtype);
+        }
     }
     return policy;
 }

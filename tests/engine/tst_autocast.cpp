@@ -43,6 +43,39 @@ int casts(const Graph& graph)
     return static_cast<int>(std::ranges::count(graph.nodes(), Op::Cast, &Node::op));
 }
 
+/// A made-up chain that meets every kind of list.
+Graph block()
+{
+    Graph graph;
+    const auto parameter = [&graph](const char* name, const Shape& shape) {
+        return graph.addValue({name, {DType::Float32, shape}, ValueKind::Parameter});
+    };
+    const auto then = [&graph](Op op, const char* name, Attributes attributes, std::vector<ValueId> inputs,
+                          std::size_t outputs = 1) {
+        std::vector<std::string> names {std::string(name) + ".out", std::string(name) + ".mean",
+            std::string(name) + ".rstd"};
+        names.resize(outputs);
+        return graph.append(
+            {.op = op, .name = name, .attributes = std::move(attributes), .inputs = std::move(inputs)}, names)[0];
+    };
+    const ValueId x = graph.addValue({"x", {DType::Float32, {2, 8, 8, 3}}, ValueKind::Input});
+    const ValueId labels = graph.addValue({"labels", {DType::Int32, {2}}, ValueKind::Input});
+    ValueId y = then(Op::Conv2d, "conv", Conv2dAttributes {}, {x, parameter("conv.weight", {4, 3, 3, 3})});
+    y = then(Op::BatchNorm2d, "bn", BatchNormAttributes {},
+        {y, parameter("bn.weight", {4}), parameter("bn.bias", {4}), parameter("bn.mean", {4}),
+            parameter("bn.var", {4})}, 3);
+    y = then(Op::Relu, "relu", {}, {y});
+    y = then(Op::GlobalAvgPool, "gap", ReduceAttributes {}, {y});
+    y = then(Op::Linear, "fc", {}, {y, parameter("fc.weight", {5, 4})});
+    y = then(Op::LayerNorm, "ln", NormAttributes {}, {y, parameter("ln.weight", {5}), parameter("ln.bias", {5})}, 3);
+    y = then(Op::Gelu, "gelu", GeluAttributes {}, {y});
+    const ValueId logits = then(Op::Softmax, "softmax", SoftmaxAttributes {}, {y});
+    y = then(Op::Exp, "exp", {}, {logits});
+    then(Op::Sum, "total", ReduceAttributes {}, {y});
+    then(Op::SoftmaxCrossEntropy, "loss", {}, {logits, labels}, 2);
+    return graph;
+}
+
 LaneConfig lane(const char* policy)
 {
     return parseLane({{"name", "a"}, {"model", {{"kind", "mlp"}, {"hidden", {32, 16}}}}, {"data", {{"batch", 8}}},
@@ -92,6 +125,65 @@ private slots:
         QCOMPARE(nodeNamed(result.graph, "a").inputs[1], nodeNamed(result.graph, "b").inputs[1]);
         QCOMPARE(casts(result.graph), 2);
         QCOMPARE(result.graph.value(nodeNamed(result.graph, "a").inputs[1]).kind, ValueKind::WeightCopy);
+    }
+
+    void everyPolicyFollowsItsTable_data()
+    {
+        // reference tables: PyTorch autocast_mode.h, TensorFlow auto_mixed_precision_lists.h, MXNet amp lists, Apex amp
+        // lists. f: fp32, h: the 16-bit format. The ops of block() in order.
+        QTest::addColumn<QString>("policy");
+        QTest::addColumn<QString>("formats");
+        //                               conv bn relu gap fc ln gelu softmax exp sum loss
+        QTest::newRow("fp32") << "fp32" << "fffffffffff";
+        QTest::newRow("fp16") << "fp16" << "hhhhhffffff";
+        QTest::newRow("cpu-bf16") << "cpu-bf16" << "hhhhhhhhhhf";
+        QTest::newRow("mxnet-fp16") << "mxnet-fp16" << "hhhhhffffff";
+        QTest::newRow("mxnet-bf16") << "mxnet-bf16" << "hhhhhhhhfff";
+        QTest::newRow("O0") << "O0" << "fffffffffff";
+        QTest::newRow("O1") << "O1" << "hhhhhffffff";
+        QTest::newRow("O2") << "O2" << "hhhhhhhhhhf";
+        // Means are denied: the pool and what lies between it and the next infer op; the linear after it is allowed.
+        QTest::newRow("tf-fp16") << "tf-fp16" << "hhhfhffffff";
+        QTest::newRow("tf-bf16") << "tf-bf16" << "hhhhhhhhfff";
+    }
+
+    void everyPolicyFollowsItsTable()
+    {
+        QFETCH(QString, policy);
+        QFETCH(QString, formats);
+        const Graph forward = block();
+        const AutocastResult result = applyAutocast(forward, policyNamed(policy.toStdString()));
+        const DType lower = policyNamed(policy.toStdString()).lower;
+        qsizetype at = 0;
+        for (const Node& node : forward.nodes()) {
+            const DType expected = formats[at++] == QLatin1Char('h') ? lower : DType::Float32;
+            QVERIFY2(formatOf(result.graph, node.name) == expected, node.name.c_str());
+            QVERIFY2(!nodeNamed(result.graph, node.name).reason.empty(), node.name.c_str());
+        }
+        // Norms keep their parameters in FP32 where they are not cast.
+        const Node& norm = nodeNamed(result.graph, "bn");
+        QCOMPARE(result.graph.value(norm.inputs[1]).type.dtype, DType::Float32);
+    }
+
+    void knowsItsPolicies()
+    {
+        for (const std::string& name : policyNames()) {
+            QCOMPARE(policyNamed(name).name, name);
+        }
+        QVERIFY_THROWS_EXCEPTION(Error, policyNamed("fp61"));
+    }
+
+    void accumulatesInAChosenFormat()
+    {
+        Policy policy = policyNamed("fp16");
+        policy.accumulate = {{"batch_norm", DType::Float16}, {"total", DType::BFloat16}};
+        const AutocastResult result = applyAutocast(block(), policy);
+        QCOMPARE(std::get<BatchNormAttributes>(nodeNamed(result.graph, "bn").attributes).accumulate, DType::Float16);
+        QCOMPARE(std::get<ReduceAttributes>(nodeNamed(result.graph, "total").attributes).accumulate, DType::BFloat16);
+        policy.accumulate = {{"relu", DType::Float16}};
+        QVERIFY_THROWS_EXCEPTION(Error, applyAutocast(block(), policy));
+        policy.accumulate = {{"batchnorm", DType::Float16}};
+        QVERIFY_THROWS_EXCEPTION(Error, applyAutocast(block(), policy));
     }
 
     void overridesByNodeBeforeKind()
