@@ -3,7 +3,6 @@
 #include "engine/core/error.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -127,8 +126,12 @@ Policy policyNamed(std::string_view name)
 {
     const auto row = std::ranges::find(policyTable, name, &NamedPolicy::name);
     if (row == policyTable.end()) {
+        std::string known;
+        for (const NamedPolicy& policy : policyTable) {
+            known += (known.empty() ? "" : ", ") + std::string(policy.name);
+        }
         throw Error(ErrorCode::InvalidArgument,
-            fmt::format("There is no precision policy \"{}\"; there are {}.", name, fmt::join(policyNames(), ", ")));
+            fmt::format("There is no precision policy \"{}\"; there are {}.", name, known));
     }
     return {std::string(name), row->lower, {}, row->lists, {}};
 }
