@@ -1,9 +1,9 @@
 // Experiment files: what is read from them, what is refused and in which words, and that writing one loses nothing.
 #include "engine/core/error.h"
+#include "engine/core/json_text.h"
+#include "engine/core/nearest_name.h"
 #include "engine/core/philox.h"
 #include "engine/train/experiment.h"
-#include "engine/train/json_text.h"
-#include "engine/train/nearest_name.h"
 #include "engine/train/setting_table.h"
 
 #include <QtTest>
@@ -415,7 +415,8 @@ void TestExperiment::survivesHugeAndDeepFiles()
     for (int i = 0; i < 500000; ++i) {
         widths += ",1";
     }
-    const QString wide = messageOf([&] { parse(fmt::format(R"({{"mantissa": 1, "model": {{"hidden": {}]}}}})", widths)); });
+    const QString wide
+        = messageOf([&] { parse(fmt::format(R"({{"mantissa": 1, "model": {{"hidden": {}]}}}})", widths)); });
     QVERIFY(wide.contains("model.hidden is a list with 500001 entries"));
     const std::string longKey(100000, 'k');
     const QString key = messageOf([&] { parse(fmt::format(R"({{"mantissa": 1, "{}": 1}})", longKey)); });
@@ -424,7 +425,9 @@ void TestExperiment::survivesHugeAndDeepFiles()
     for (int i = 0; i < 65; ++i) {
         lanes += fmt::format("{}{{\"name\": \"{}\"}}", i == 0 ? "" : ",", i);
     }
-    QVERIFY(messageOf([&] { parse(fmt::format(R"({{"mantissa": 1, "lanes": [{}]}})", lanes)); }).contains("at most 64 lanes"));
+    QVERIFY(messageOf([&] {
+        parse(fmt::format(R"({{"mantissa": 1, "lanes": [{}]}})", lanes));
+    }).contains("at most 64 lanes"));
 }
 
 void TestExperiment::readsAndChecksEvents()
