@@ -236,7 +236,7 @@ void LayerBuilder::flattenInput()
 void LayerBuilder::requireFloats(ValueId x) const
 {
     if (typeOf(x).dtype != DType::Float32) {
-        failShape("works on numbers; token ids go through an embedding first. It", x);
+        failShape("works on numbers (token ids go through an embedding first)", x);
     }
 }
 

@@ -90,6 +90,14 @@ LaneConfig randomLane(Dice& dice, const std::string& name)
     c.data.kind = dice.pick({"digits", "spirals", "moons"});
     c.data.batch = 1 + dice.below(512);
     c.data.noise = dice.unit();
+    c.model = mantissa::defaultModel(dice.pick(mantissa::modelKinds()));
+    if (c.model.kind == "layers") {
+        c.model.layers = dice.coin() ? json::parse(R"(["flatten", "linear"])")
+                                     : json::parse(R"([{"residual": ["relu"]}, {"repeat": 2, "layers": ["tanh"]}])");
+    }
+    c.model.width = dice.coin() ? c.model.width : 4 * (1 + dice.below(20));
+    c.model.tiedHead = dice.coin();
+    c.model.pooling = dice.pick({"class_token", "mean_tokens"});
     c.model.hidden.assign(static_cast<std::size_t>(dice.below(4)), 1 + dice.below(99));
     c.model.activation = dice.pick({"relu", "gelu_tanh"});
     c.model.dropout = dice.coin() ? dice.unit() : 0;
@@ -187,7 +195,12 @@ void TestExperiment::readsEveryKeyOfTheDesign()
     QCOMPARE(c.seed, std::uint64_t {7});
     QCOMPARE(c.steps, std::int64_t {50});
     QVERIFY((c.data == mantissa::DataConfig {"spirals", 32, "p", 500, 4, 3, 0.2, 0.25}));
-    QVERIFY((c.model == mantissa::ModelConfig {"mlp", {16, 8}, "gelu_tanh", 0.1, 0.5}));
+    mantissa::ModelConfig model;
+    model.hidden = {16, 8};
+    model.activation = "gelu_tanh";
+    model.dropout = 0.1;
+    model.initGain = 0.5;
+    QVERIFY(c.model == model);
     QCOMPARE(c.loss, std::string("bce_with_logits"));
     QCOMPARE(c.lossWeight, 0.001);
     QVERIFY((c.optimizer == mantissa::OptimizerConfig {"sgd", 0.1, 0.9, true, 0.8, 0.99, 1e-6, 0.3}));
