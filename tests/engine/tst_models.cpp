@@ -307,8 +307,8 @@ private slots:
         QTest::addColumn<QString>("layers");
         QTest::addColumn<QString>("message");
         const auto row = [](const char* layers, const char* message) { QTest::newRow(layers) << layers << message; };
-        row(R"(3)", "model.layers is 3; it must be a list of 1 to 1000 layers");
-        row(R"([])", "model.layers is []; it must be a list of 1 to 1000 layers");
+        row(R"(3)", "model.layers is 3; it must be a list of 1 to 10000 layers");
+        row(R"([])", "model.layers is []; it must be a list of 1 to 10000 layers");
         row(R"(["rleu"])", "model.layers[0] is \"rleu\", but there is no such kind of layer; did you mean \"relu\"?");
         row(R"(["relu", {"kind": "conv2"}])",
             "model.layers[1].kind is \"conv2\", but there is no such kind of layer; did you mean \"conv2d\"?");
@@ -318,7 +318,7 @@ private slots:
         row(R"([{"kind": "conv2d", "channels": 4, "kernel": [3, 0]}])",
             "model.layers[0].kernel is [3,0]; it must be an integer from 1 to 1024, or two of them: [height, width]");
         row(R"([{"residual": [{"kind": "dropout", "p": 1}]}])",
-            "model.layers[0].residual[0].p is 1; it must be a number from 0 to 0.999999");
+            "model.layers[0].residual[0].p is 1; it must be a number from 0 to below 1");
         row(R"(["dropout"])", "accepted");
         row(R"(["conv2d"])", "model.layers[0].channels is missing; conv2d needs it");
         row(R"([{"repeat": 0, "layers": ["relu"]}])", "model.layers[0].repeat is 0; it must be an integer from 1");
