@@ -33,6 +33,7 @@ struct LayerKey
     double low = 0; ///< of an integer, each of a pair, or a number
     double high = 0;
     std::vector<std::string> choices {};
+    bool highIncluded = true;
 };
 
 struct LayerKind

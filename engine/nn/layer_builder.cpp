@@ -36,8 +36,9 @@ LayerBuilder::LayerBuilder(Model& model, const ModelTask& task, double initGain,
 
 ValueId LayerBuilder::appendModel(const nlohmann::json& layers, ValueId x)
 {
+    const std::string path = m_path; // which changes from layer to layer
     try {
-        x = appendList(layers, m_path, x);
+        x = appendList(layers, path, x);
         const Shape wanted = m_task.perToken ? Shape {m_task.batch, m_task.sample.shape[0], m_task.outputs}
                                              : Shape {m_task.batch, m_task.outputs};
         if (shapeOf(x) != wanted || typeOf(x).dtype != DType::Float32) {
@@ -236,7 +237,7 @@ void LayerBuilder::flattenInput()
 void LayerBuilder::requireFloats(ValueId x) const
 {
     if (typeOf(x).dtype != DType::Float32) {
-        failShape("works on numbers; token ids go through an embedding first. It", x);
+        failShape("works on numbers (token ids go through an embedding first)", x);
     }
 }
 

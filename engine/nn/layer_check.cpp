@@ -14,7 +14,7 @@ namespace {
 
 using json = nlohmann::json;
 
-constexpr std::size_t mostEntries = 1000; // of one list
+constexpr std::size_t mostEntries = 10'000; // of one list
 constexpr std::int64_t mostRepeats = 1000;
 constexpr std::size_t longestName = 64;
 
@@ -69,10 +69,13 @@ std::string valueProblem(const LayerKey& key, const json& value, const std::stri
                     : wrong(at, value,
                         fmt::format("an integer from {} to {}, or two of them: [height, width]", key.low, key.high));
     }
-    case KeyType::Number:
-        return value.is_number() && value.get<double>() >= key.low && value.get<double>() <= key.high
-            ? ""
-            : wrong(at, value, fmt::format("a number from {} to {}", key.low, key.high));
+    case KeyType::Number: {
+        const double number = value.is_number() ? value.get<double>() : key.low - 1;
+        const bool fits = number >= key.low && (key.highIncluded ? number <= key.high : number < key.high);
+        return fits ? ""
+                    : wrong(at, value,
+                        fmt::format("a number from {} to {}{}", key.low, key.highIncluded ? "" : "below ", key.high));
+    }
     case KeyType::Flag:
         return value.is_boolean() ? "" : wrong(at, value, "true or false");
     case KeyType::Choice:

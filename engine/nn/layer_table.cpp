@@ -31,6 +31,12 @@ LayerKey number(std::string name, json fallback, double low, double high)
     return {std::move(name), KeyType::Number, std::move(fallback), low, high};
 }
 
+/// From 0 to below 1.
+LayerKey share(std::string name, double fallback)
+{
+    return {std::move(name), KeyType::Number, fallback, 0, 1, {}, false};
+}
+
 LayerKey flag(std::string name, bool fallback)
 {
     return {std::move(name), KeyType::Flag, fallback};
@@ -68,7 +74,7 @@ std::vector<LayerKind> makeKinds()
             layers::avgPool},
         {"global_avg_pool", "pool", {}, layers::globalAvgPool},
         {"flatten", "flatten", {}, layers::flatten},
-        {"dropout", "drop", {number("p", 0.5, 0, 0.999999)}, layers::dropout},
+        {"dropout", "drop", {share("p", 0.5)}, layers::dropout},
         {"embedding", "embed", {integer("width", needed, 1, widest), initStd(1.0)}, layers::embedding},
         {"positional_embedding", "pos_embed", {initStd(0.02)}, layers::positionalEmbedding},
         {"patch_embedding", "patch_embed",
@@ -85,8 +91,7 @@ std::vector<LayerKind> makeKinds()
             {integer("heads", needed, 1, mostHeads), number("mlp_ratio", 4.0, 0.01, 64),
                 {"activation", KeyType::Choice, "gelu", 0, 0, activationNames()},
                 {"norm", KeyType::Choice, "layer_norm", 0, 0, {"layer_norm", "rms_norm"}}, flag("norm_first", true),
-                flag("causal", false), flag("fused", true), flag("bias", true), number("dropout", 0.0, 0, 0.999999),
-                initStd()},
+                flag("causal", false), flag("fused", true), flag("bias", true), share("dropout", 0), initStd()},
             layers::transformerBlock},
     };
     for (const std::string& name : activationNames()) {

@@ -16,12 +16,23 @@ using namespace mantissa;
 
 namespace {
 
+ModelTask task()
+{
+    ModelTask task;
+    task.batch = 8;
+    task.sample.shape = {64};
+    task.outputs = 10;
+    task.loss = "cross_entropy";
+    task.seed = 1;
+    return task;
+}
+
 Model mlp()
 {
     ModelConfig config;
     config.hidden = {32, 16};
     config.dropout = 0.25;
-    return buildModel(config, {8, 64, 10, "cross_entropy", true, 1});
+    return buildModel(config, task());
 }
 
 const Node& nodeNamed(const Graph& graph, std::string_view name)
@@ -220,7 +231,7 @@ private slots:
 
     void backwardRunsInTheFormatOfItsForward()
     {
-        const StepGraph step = buildStepGraph(lane("fp16"), 64, 10);
+        const StepGraph step = buildStepGraph(lane("fp16"), task());
         QCOMPARE(formatOf(step.graph, "fc2.backward.weight"), DType::Float16);
         QCOMPARE(formatOf(step.graph, "fc2.backward.input"), DType::Float16);
         QCOMPARE(formatOf(step.graph, "loss.backward.logits"), DType::Float32);
@@ -230,7 +241,7 @@ private slots:
         }
         // The samples are no parameter: nobody computes their gradient.
         QVERIFY(std::ranges::find(step.graph.nodes(), "fc1.backward.input", &Node::name) == step.graph.nodes().end());
-        QVERIFY(buildStepGraph(lane("fp32"), 64, 10).gradientRoundings.empty());
+        QVERIFY(buildStepGraph(lane("fp32"), task()).gradientRoundings.empty());
     }
 
     void aValueUsedTwiceSumsItsGradients()
@@ -251,7 +262,7 @@ private slots:
     void gradientsLieAsTheirParametersDo()
     {
         for (const char* policy : {"fp32", "fp16"}) {
-            const StepGraph step = buildStepGraph(lane(policy), 64, 10);
+            const StepGraph step = buildStepGraph(lane(policy), task());
             const MemoryPlan plan = planMemory(step.graph);
             for (std::size_t i = 0; i < step.parameters.size(); ++i) {
                 QCOMPARE(plan.offsets[step.gradients[i]], plan.offsets[step.parameters[i]]);
@@ -261,7 +272,7 @@ private slots:
 
     void activationsAliveTogetherDoNotOverlap()
     {
-        const StepGraph step = buildStepGraph(lane("fp16"), 64, 10);
+        const StepGraph step = buildStepGraph(lane("fp16"), task());
         const Graph& graph = step.graph;
         const MemoryPlan plan = planMemory(graph);
         // Lifetimes written down anew: from the first to the last node that names the value.

@@ -25,9 +25,7 @@ public:
     {
         m_a.data = binding.inputs[0];
         m_b.data = binding.inputs[1];
-        m_y.data = binding.outputs[0];
-        m_y.census = binding.census;
-        m_y.histogram = binding.histogram;
+        m_y.bind(binding);
     }
 
     void run(Stream& /*stream*/) override

@@ -300,15 +300,7 @@ private:
 
 std::unique_ptr<Kernel> makeConv(const KernelRequest& request)
 {
-    const bool hasBias = request.op == Op::Conv2d && request.inputs.size() == 3;
-    requireArity(request, hasBias ? 3 : 2, 1);
-    for (const TensorType& type : request.inputs) {
-        requireFloating(request, type);
-    }
-    requireFloating(request, request.outputs[0]);
-    if (hasBias) {
-        requireElements(request, request.inputs[2], request.outputs[0].shape.back());
-    }
+    requireProduct(request, request.op == Op::Conv2d);
     return std::make_unique<ConvKernel>(request);
 }
 

@@ -27,9 +27,7 @@ public:
     {
         m_a.data = binding.inputs[0];
         m_b.data = binding.inputs.size() > 1 ? binding.inputs[1] : nullptr;
-        m_y.data = binding.outputs[0];
-        m_y.census = binding.census;
-        m_y.histogram = binding.histogram;
+        m_y.bind(binding);
     }
 
 protected:

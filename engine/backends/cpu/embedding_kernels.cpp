@@ -28,9 +28,7 @@ public:
     {
         m_table.data = binding.inputs[0];
         m_indices = static_cast<const std::int32_t*>(binding.inputs[1]);
-        m_y.data = binding.outputs[0];
-        m_y.census = binding.census;
-        m_y.histogram = binding.histogram;
+        m_y.bind(binding);
     }
 
     void run(Stream& /*stream*/) override

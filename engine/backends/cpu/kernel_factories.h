@@ -53,5 +53,7 @@ void requireArity(const KernelRequest& request, std::size_t inputs, std::size_t 
 void requireFloating(const KernelRequest& request, const TensorType& type);
 void requireDType(const KernelRequest& request, const TensorType& type, DType dtype);
 void requireElements(const KernelRequest& request, const TensorType& type, std::int64_t elements);
+/// Two floating operands, and a bias of one value per column of the result where one may be.
+void requireProduct(const KernelRequest& request, bool mayHaveBias);
 
 } // namespace mantissa::cpu

@@ -26,9 +26,7 @@ public:
         for (std::size_t i = 0; i < m_inputs.size(); ++i) {
             m_inputs[i] = static_cast<const std::byte*>(binding.inputs[i]);
         }
-        m_y.data = binding.outputs[0];
-        m_y.census = binding.census;
-        m_y.histogram = binding.histogram;
+        m_y.bind(binding);
     }
 
     void run(Stream& /*stream*/) override

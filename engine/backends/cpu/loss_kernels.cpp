@@ -47,9 +47,7 @@ public:
     {
         m_logits.data = binding.inputs[0];
         m_labels = static_cast<const std::int32_t*>(binding.inputs[1]);
-        m_loss.data = binding.outputs[0];
-        m_loss.census = binding.census;
-        m_loss.histogram = binding.histogram;
+        m_loss.bind(binding);
         m_logProbabilities = static_cast<float*>(binding.outputs[1]);
         m_row = static_cast<float*>(binding.workspace);
     }
@@ -116,9 +114,7 @@ public:
         m_d = binding.inputs[0];
         m_logProbabilities = static_cast<const float*>(binding.inputs[1]);
         m_labels = static_cast<const std::int32_t*>(binding.inputs[2]);
-        m_y.data = binding.outputs[0];
-        m_y.census = binding.census;
-        m_y.histogram = binding.histogram;
+        m_y.bind(binding);
     }
 
     void run(Stream& /*stream*/) override
@@ -172,9 +168,7 @@ public:
     {
         m_in.data = binding.inputs[0];
         m_labels = static_cast<const std::int32_t*>(binding.inputs[1]);
-        m_out.data = binding.outputs[0];
-        m_out.census = binding.census;
-        m_out.histogram = binding.histogram;
+        m_out.bind(binding);
     }
 
     void run(Stream& /*stream*/) override
@@ -248,9 +242,7 @@ public:
     {
         m_prediction.data = binding.inputs[0];
         m_target.data = binding.inputs[1];
-        m_loss.data = binding.outputs[0];
-        m_loss.census = binding.census;
-        m_loss.histogram = binding.histogram;
+        m_loss.bind(binding);
     }
 
     void run(Stream& /*stream*/) override
@@ -289,9 +281,7 @@ public:
         m_d = binding.inputs[0];
         m_prediction.data = binding.inputs[1];
         m_target.data = binding.inputs[2];
-        m_y.data = binding.outputs[0];
-        m_y.census = binding.census;
-        m_y.histogram = binding.histogram;
+        m_y.bind(binding);
     }
 
     void run(Stream& /*stream*/) override

@@ -147,15 +147,7 @@ private:
 
 std::unique_ptr<Kernel> makeMatMul(const KernelRequest& request)
 {
-    const bool hasBias = request.op == Op::Linear && request.inputs.size() == 3;
-    requireArity(request, hasBias ? 3 : 2, 1);
-    for (const TensorType& type : request.inputs) {
-        requireFloating(request, type);
-    }
-    requireFloating(request, request.outputs[0]);
-    if (hasBias) {
-        requireElements(request, request.inputs[2], request.outputs[0].shape.back());
-    }
+    requireProduct(request, request.op == Op::Linear);
     return std::make_unique<MatMulKernel>(request);
 }
 

@@ -30,10 +30,8 @@ struct NormOperands
             inputs.at(i).data = binding.inputs[i];
         }
         for (std::size_t i = 0; i < outputCount; ++i) {
-            outputs.at(i).data = binding.outputs[i];
-            outputs.at(i).census = binding.censusOf(i);
+            outputs.at(i).bind(binding, i);
         }
-        outputs[0].histogram = binding.histogram;
     }
 
     std::size_t inputCount;

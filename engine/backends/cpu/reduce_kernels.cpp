@@ -168,9 +168,7 @@ public:
     void bind(const KernelBinding& binding) override
     {
         m_x.data = binding.inputs[0];
-        m_y.data = binding.outputs[0];
-        m_y.census = binding.census;
-        m_y.histogram = binding.histogram;
+        m_y.bind(binding);
     }
 
     void run(Stream& /*stream*/) override

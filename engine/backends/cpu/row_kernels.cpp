@@ -23,9 +23,7 @@ public:
     void bind(const KernelBinding& binding) override
     {
         m_d.data = binding.inputs[0];
-        m_sum.data = binding.outputs[0];
-        m_sum.census = binding.census;
-        m_sum.histogram = binding.histogram;
+        m_sum.bind(binding);
     }
 
     void run(Stream& /*stream*/) override

@@ -34,9 +34,7 @@ public:
         for (std::size_t i = 0; i < binding.inputs.size(); ++i) {
             m_inputs.at(i).data = binding.inputs[i];
         }
-        m_y.data = binding.outputs[0];
-        m_y.census = binding.census;
-        m_y.histogram = binding.histogram;
+        m_y.bind(binding);
         m_buffers.bind(binding.workspace);
     }
 

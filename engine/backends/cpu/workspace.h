@@ -76,9 +76,7 @@ struct Result
 
     void bind(const KernelBinding& binding, std::size_t output)
     {
-        target.data = binding.outputs[output];
-        target.census = binding.censusOf(output);
-        target.histogram = output == 0 ? binding.histogram : nullptr;
+        target.bind(binding, output);
         auto* workspace = reinterpret_cast<float*>(static_cast<std::byte*>(binding.workspace) + offset);
         values = target.place(0, workspace);
     }
