@@ -16,7 +16,7 @@ inline constexpr std::size_t valueKindCount = 9;
 /// The result of Reshape is where its operand is if both are activations.
 struct MemoryPlan
 {
-    std::vector<std::size_t> offsets;                   ///< of each value, in its kind's block
+    std::vector<std::size_t> offsets; ///< of each value, in its kind's block
     std::array<std::size_t, valueKindCount> blockBytes; ///< by ValueKind
 };
 

@@ -50,14 +50,14 @@ struct Pool2dAttributes
 };
 
 /// `accumulate` is the format of statistics and sums. Float32: sums in FP32 or better. A 16-bit format is a pitfall to
-/// show: each operand, and each result of each addition, subtraction, product, quotient, root, exponential and logarithm
-/// on the way to the statistic, is rounded to it, and sums run from the first element to the last. Backward ops sum in
-/// FP32 all the same.
+/// show: each operand, and each result of each addition, subtraction, product, quotient, root, exponential and
+/// logarithm on the way to the statistic, is rounded to it, and sums run from the first element to the last. Where
+/// squares overflow, the saved rstd is 0: its census shows it. Backward ops sum in FP32 all the same.
 struct BatchNormAttributes
 {
     float epsilon = 1e-5F;
     float momentum = 0.1F; ///< running = (1 - momentum) running + momentum batch
-    bool training = true;  ///< false: normalise by the running statistics and leave them alone
+    bool training = true; ///< false: normalise by the running statistics and leave them alone
     DType accumulate = DType::Float32;
 };
 
@@ -78,7 +78,7 @@ struct AttentionAttributes
 {
     std::int64_t heads = 1;
     bool causal = false; ///< query i sees keys 0 .. i
-    float scale = 0;     ///< of the scores; 0: 1 / sqrt(width of a head)
+    float scale = 0; ///< of the scores; 0: 1 / sqrt(width of a head)
 };
 
 struct ScaleMaskAttributes

@@ -13,12 +13,14 @@ namespace mantissa {
 
 /// How an autocast policy chooses an op's format; the classes of torch.autocast's lists.
 enum class PrecisionClass : std::uint8_t {
-    Lower,         ///< runs in the policy's 16-bit format: matrix products
-    Float32,       ///< runs in FP32: losses, normalisations
+    Lower, ///< runs in the policy's 16-bit format: matrix products
+    Float32, ///< runs in FP32: losses, normalisations
     Float32Output, ///< reads its input as it is and writes FP32: sums, softmax
-    Follow,        ///< runs in the widest format among its inputs: elementwise ops
-    AsIs,          ///< runs in the format of its first input; its parameters keep theirs
-    Fixed,         ///< not autocast's business: casts, backward and update ops
+    Lower, ///< runs in the policy's 16-bit format: matrix products
+    Float32, ///< runs in FP32: losses, normalisations
+    Float32Output, ///< reads its input as it is and writes FP32: sums, softmax
+    Follow, ///< runs in the widest format among its inputs: elementwise ops
+    AsIs, ///< runs in the format of its first input; its parameters keep theirs
 };
 
 /// What a gradient rule is given: it reads the gradients of a node's outputs and contributes those of its inputs.
@@ -57,8 +59,8 @@ struct OpDef
     std::size_t maxInputs;
     PrecisionClass precision;
     std::size_t castInputs; ///< the leading inputs whose format autocast chooses
-    ShapeRule inferTypes;   ///< null: outputs are given (update ops, gradients whose shape the inputs do not tell)
-    GradientRule gradient;  ///< null: no gradient
+    ShapeRule inferTypes; ///< null: outputs are given (update ops, gradients whose shape the inputs do not tell)
+    GradientRule gradient; ///< null: no gradient
     std::size_t updates = 0; ///< so many trailing outputs are trailing inputs, updated in place
 };
 

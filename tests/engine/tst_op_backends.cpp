@@ -102,8 +102,10 @@ private:
 /// Native BF16 products may take subnormal inputs as zero.
 bool mayFlushSubnormals(const DeviceInfo& device, const OpCall& call)
 {
-    return (call.op == Op::Linear || call.op == Op::MatMul) && call.inputs[0].dtype() == DType::BFloat16
-        && device.bf16 == FormatSupport::Native;
+    using enum Op;
+    constexpr std::array products {Linear, MatMul, Conv2d, Conv2dInputGrad, Conv2dWeightGrad};
+    return std::find(products.begin(), products.end(), call.op) != products.end()
+        && call.inputs[0].dtype() == DType::BFloat16 && device.bf16 == FormatSupport::Native;
 }
 
 std::optional<std::string> firstComplaint(const OpCase& opCase, const std::vector<DeviceInfo>& devices)

@@ -1,7 +1,10 @@
 // The ops of convolutional nets and transformers inside a graph: formats, state updated in place, views, errors.
 #include "engine/autocast/autocast.h"
 #include "engine/autodiff/differentiate.h"
+#include "engine/backends/backend_registry.h"
+#include "engine/backends/executor.h"
 #include "engine/core/error.h"
+#include "engine/core/philox.h"
 #include "engine/graph/memory_plan.h"
 #include "engine/graph/op_def.h"
 
@@ -56,6 +59,120 @@ struct SmallNet : Builder
         loss = op(Op::SoftmaxCrossEntropy, "loss", {logits, labels});
     }
 };
+
+/// A decoder of one block with its loss: attention in one op, or op by op so that the scores are values.
+struct SmallDecoder : Builder
+{
+    std::vector<ValueId> parameters {};
+    ValueId loss = 0;
+
+    explicit SmallDecoder(bool isFused)
+    {
+        const ValueId tokens = value("x", {2, 5}, ValueKind::Input, DType::Int32);
+        const ValueId labels = value("labels", {2, 5}, ValueKind::Input, DType::Int32);
+        parameters = {parameter("wte", {7, 8}), parameter("wpe", {5, 8}), parameter("ln.weight", {8}),
+            parameter("ln.bias", {8}), parameter("qkv.weight", {24, 8}), parameter("qkv.bias", {24}),
+            parameter("proj.weight", {8, 8})};
+        const ValueId embedded = op(Op::Embedding, "embedding", {parameters[0], tokens});
+        const ValueId x = op(Op::Add, "position", {embedded, parameters[1]});
+        const ValueId normal = op(Op::LayerNorm, "ln", {x, parameters[2], parameters[3]});
+        const ValueId qkv = op(Op::Linear, "qkv", {normal, parameters[4], parameters[5]});
+        const ValueId mixed = isFused
+            ? op(Op::Attention, "attention", {qkv}, AttentionAttributes {.heads = 2, .causal = true})
+            : attend(qkv);
+        const ValueId projected = op(Op::Linear, "proj", {mixed, parameters[6]});
+        const ValueId sum = op(Op::Add, "residual", {x, projected});
+        const ValueId logits = op(Op::Linear, "head", {sum, parameters[0]});
+        loss = op(Op::SoftmaxCrossEntropy, "loss", {logits, labels});
+    }
+
+    /// softmax(q k^T / 2) v with heads of four channels.
+    ValueId attend(ValueId qkv)
+    {
+        const ValueId split = op(Op::Reshape, "split", {qkv}, ReshapeAttributes {{2, 5, 3, 2, 4}});
+        const ValueId byHead = op(Op::Permute, "heads", {split}, PermuteAttributes {{2, 0, 3, 1, 4}});
+        std::vector<ValueId> parts;
+        for (const std::int64_t i : {0, 1, 2}) {
+            const std::string name = std::to_string(i);
+            const ValueId part = op(Op::Slice, ("part" + name).c_str(), {byHead}, SliceAttributes {0, i, 1});
+            parts.push_back(op(Op::Reshape, ("flat" + name).c_str(), {part}, ReshapeAttributes {{2, 2, 5, 4}}));
+        }
+        const ValueId scores = op(Op::MatMul, "scores", {parts[0], parts[1]}, MatMulAttributes {.transposeB = true});
+        const ValueId masked
+            = op(Op::ScaleMask, "mask", {scores}, ScaleMaskAttributes {.factor = 0.5F, .causal = true});
+        const ValueId weights = op(Op::Softmax, "softmax", {masked});
+        const ValueId mixed = op(Op::MatMul, "mixed", {weights, parts[2]}, MatMulAttributes {});
+        const ValueId back = op(Op::Permute, "rows", {mixed}, PermuteAttributes {{0, 2, 1, 3}});
+        return op(Op::Reshape, "joined", {back}, ReshapeAttributes {{2, 5, 8}});
+    }
+};
+
+struct Outcome
+{
+    float loss = 0;
+    std::vector<std::vector<float>> gradients {};
+    std::vector<float> runningVar {};
+};
+
+/// Forward and backward once, on parameters and inputs drawn anew from fixed streams.
+template <typename Net> Outcome runOnce(Net net, const char* backend)
+{
+    const ValueId one = net.value("one", {}, ValueKind::StepInput);
+    const auto gradients = differentiate(net.graph, net.loss, one, net.parameters);
+    net.graph.value(net.loss).kind = ValueKind::StepOutput; // activations make room for others
+    for (const ValueId id : gradients) {
+        net.graph.value(id).kind = ValueKind::Gradient;
+    }
+    Executor executor(net.graph, backendByName(backend), 1);
+    for (ValueId id = 0; id < net.graph.values().size(); ++id) {
+        const Value& value = net.graph.value(id);
+        const auto count = static_cast<std::size_t>(value.type.shape.elements());
+        if (value.kind == ValueKind::Input && value.type.dtype == DType::Int32) {
+            std::vector<std::int32_t> labels(count);
+            for (std::size_t i = 0; i < count; ++i) {
+                labels[i] = static_cast<std::int32_t>((i * 3 + id) % 5);
+            }
+            executor.write(id, std::as_bytes(std::span(labels)));
+        } else if (value.kind == ValueKind::Parameter || value.kind == ValueKind::Input
+            || value.kind == ValueKind::Buffer) {
+            std::vector<float> values(count);
+            fillUniform(values, 0.1F, 0.9F, Philox(3, id));
+            executor.write(id, std::as_bytes(std::span(values)));
+        }
+    }
+    executor.setScalar(one, 1.0F);
+    executor.uploadStepInputs();
+    executor.run(Phase::Forward);
+    executor.run(Phase::Backward);
+    const auto read = [&](ValueId id) {
+        std::vector<float> values(static_cast<std::size_t>(net.graph.value(id).type.shape.elements()));
+        executor.read(id, std::as_writable_bytes(std::span(values)));
+        return values;
+    };
+    Outcome outcome {.loss = read(net.loss)[0]};
+    for (const ValueId id : gradients) {
+        outcome.gradients.push_back(read(id));
+    }
+    if constexpr (requires { net.runningVar; }) {
+        outcome.runningVar = read(net.runningVar);
+    }
+    return outcome;
+}
+
+/// The largest difference between two outcomes.
+double distance(const Outcome& a, const Outcome& b)
+{
+    double largest = std::abs(double {a.loss} - double {b.loss});
+    for (std::size_t i = 0; i < a.gradients.size(); ++i) {
+        for (std::size_t j = 0; j < a.gradients[i].size(); ++j) {
+            largest = std::max(largest, std::abs(double {a.gradients[i][j]} - double {b.gradients.at(i).at(j)}));
+        }
+    }
+    for (std::size_t i = 0; i < a.runningVar.size(); ++i) {
+        largest = std::max(largest, std::abs(double {a.runningVar[i]} - double {b.runningVar.at(i)}));
+    }
+    return largest;
+}
 
 const Node& nodeNamed(const Graph& graph, std::string_view name)
 {
@@ -204,6 +321,24 @@ private slots:
         const std::size_t end = plan.offsets[pooled] + net.graph.value(pooled).type.bytes();
         QVERIFY(plan.offsets[logits] >= end
             || plan.offsets[logits] + net.graph.value(logits).type.bytes() <= plan.offsets[pooled]);
+    }
+
+    void bothBackendsFindTheSameGradients()
+    {
+        QVERIFY(distance(runOnce(SmallNet(), "reference"), runOnce(SmallNet(), "cpu")) < 1e-5);
+        QVERIFY(distance(runOnce(SmallDecoder(true), "reference"), runOnce(SmallDecoder(true), "cpu")) < 1e-5);
+        const Outcome outcome = runOnce(SmallNet(), "cpu");
+        QVERIFY(outcome.loss > 0.5F);
+        for (const std::vector<float>& gradient : outcome.gradients) {
+            QVERIFY(std::ranges::any_of(gradient, [](float g) { return std::abs(g) > 1e-4F; }));
+        }
+    }
+
+    void attentionOpByOpIsAttention()
+    {
+        for (const char* backend : {"reference", "cpu"}) {
+            QVERIFY(distance(runOnce(SmallDecoder(true), backend), runOnce(SmallDecoder(false), backend)) < 1e-5);
+        }
     }
 
     void refusesWhatDoesNotFit_data()

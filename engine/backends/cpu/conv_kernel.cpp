@@ -188,7 +188,15 @@ public:
         , m_call("a convolution", request.threads)
         , m_weights(request.threads)
     {
-        m_call.create([this] { return makePrimitive(); });
+        try {
+            m_call.create([this] { return makePrimitive(); });
+        } catch (const Error&) {
+            if (!m_isNative) {
+                throw;
+            }
+            m_isNative = false; // a shape that oneDNN has no BF16 code for
+            m_call.create([this] { return makePrimitive(); });
+        }
         for (std::size_t i = 0; i < request.inputs.size(); ++i) {
             m_operands.at(i).plan(request.inputs[i], m_layout, m_isNative && i < 2);
         }
