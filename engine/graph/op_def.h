@@ -16,11 +16,9 @@ enum class PrecisionClass : std::uint8_t {
     Lower, ///< runs in the policy's 16-bit format: matrix products
     Float32, ///< runs in FP32: losses, normalisations
     Float32Output, ///< reads its input as it is and writes FP32: sums, softmax
-    Lower, ///< runs in the policy's 16-bit format: matrix products
-    Float32, ///< runs in FP32: losses, normalisations
-    Float32Output, ///< reads its input as it is and writes FP32: sums, softmax
     Follow, ///< runs in the widest format among its inputs: elementwise ops
     AsIs, ///< runs in the format of its first input; its parameters keep theirs
+    Fixed, ///< not autocast's business: casts, backward and update ops
 };
 
 /// What a gradient rule is given: it reads the gradients of a node's outputs and contributes those of its inputs.
