@@ -55,25 +55,54 @@ public:
 
     [[nodiscard]] bool wantsGradient(ValueId value) const override { return m_wanted.at(value); }
 
-    void contribute(
-        ValueId target, std::string_view part, Op op, Attributes attributes, std::vector<ValueId> inputs) override
+    using GradientBuilder::contribute;
+
+    void contribute(const std::vector<ValueId>& targets, std::string_view part, Op op, Attributes attributes,
+        std::vector<ValueId> inputs) override
     {
-        const Value wanted = m_graph.value(target);
-        const std::string nodeName = fmt::format("{}.backward.{}", m_current->name, part);
+        const std::string nodeName = nameOf(part);
         // A cast to the same format would only copy.
-        const bool isIdentity = op == Op::Cast && m_graph.value(inputs[0]).type.dtype == wanted.type.dtype;
-        ValueId gradient = isIdentity
-            ? inputs[0]
-            : m_graph.append({op, nodeName, std::move(attributes), std::move(inputs), {}, Phase::Backward, {}},
-                {wanted.name + ".grad"}, wanted.type.dtype)[0];
+        if (op == Op::Cast && m_graph.value(inputs[0]).type.dtype == m_graph.value(targets[0]).type.dtype) {
+            count(targets[0], inputs[0], nodeName);
+            return;
+        }
+        Node node {op, nodeName, std::move(attributes), std::move(inputs), {}, Phase::Backward, {}};
+        for (const ValueId target : targets) {
+            const Value wanted = m_graph.value(target);
+            node.outputs.push_back(m_graph.addValue({wanted.name + ".grad", wanted.type, ValueKind::Activation}));
+        }
+        const std::vector<ValueId> outputs = node.outputs;
+        m_graph.addNode(std::move(node));
+        for (std::size_t i = 0; i < targets.size(); ++i) {
+            if (m_wanted.at(targets[i])) {
+                count(targets[i], outputs[i], nodeName);
+            }
+        }
+    }
+
+    ValueId compute(std::string_view part, Op op, Attributes attributes, std::vector<ValueId> inputs) override
+    {
+        const std::string nodeName = nameOf(part);
+        return m_graph.append(
+            {op, nodeName, std::move(attributes), std::move(inputs), {}, Phase::Backward, {}}, {nodeName + ".out"})[0];
+    }
+
+private:
+    [[nodiscard]] std::string nameOf(std::string_view part) const
+    {
+        return fmt::format("{}.backward.{}", m_current->name, part);
+    }
+
+    /// Adds up what the uses of a value contribute.
+    void count(ValueId target, ValueId gradient, const std::string& nodeName)
+    {
         if (const auto earlier = m_gradients[target]) {
             gradient = m_graph.append({Op::Add, nodeName + ".sum", {}, {*earlier, gradient}, {}, Phase::Backward, {}},
-                {wanted.name + ".grad"})[0];
+                {m_graph.value(target).name + ".grad"})[0];
         }
         m_gradients[target] = gradient;
     }
 
-private:
     Graph& m_graph;
     std::vector<Node> m_forwardNodes; ///< a copy: the graph grows during the sweep
     std::vector<bool> m_wanted; ///< a parameter lies behind the value

@@ -46,16 +46,26 @@ struct KernelBinding
     std::vector<void*> inputs;
     std::vector<void*> outputs;
     void* workspace = nullptr; ///< workspaceBytes(), shared with other kernels of the stream, contents undefined
-    /// Device memory for the census of outputs[0] when it is half: the kernel *adds* to it at its rounding. May be null.
+    /// Device memory for the census of outputs[0] when it is half: the kernel *adds* to it at its rounding. May be
+    /// null.
     Census* census = nullptr;
     ExponentHistogram* histogram = nullptr; ///< as census; only ever set together with it
+    std::vector<Census*> moreCensus {}; ///< as census, for outputs[1], outputs[2], ...; may be shorter, or hold nulls
+
+    /// That of outputs[i], if any.
+    [[nodiscard]] Census* censusOf(std::size_t i) const
+    {
+        return i == 0 ? census : i <= moreCensus.size() ? moreCensus[i - 1] : nullptr;
+    }
 };
 
 class Kernel
 {
 public:
     virtual ~Kernel() = default;
+
     [[nodiscard]] virtual std::size_t workspaceBytes() const { return 0; }
+
     virtual void bind(const KernelBinding& binding) = 0;
     virtual void run(Stream& stream) = 0;
 };

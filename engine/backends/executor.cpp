@@ -8,6 +8,23 @@
 
 namespace mantissa {
 
+namespace {
+
+/// The half outputs that are rounded here. Ops on whole groups of gradients or weights count their first one only.
+std::vector<ValueId> countedOutputs(const Graph& graph, const Node& node)
+{
+    std::vector<ValueId> counted;
+    const std::size_t last = node.op < Op::GradientNorm ? node.outputs.size() : 1;
+    for (std::size_t i = 0; i < last && node.op != Op::Reshape; ++i) {
+        if (isHalf(graph.value(node.outputs[i]).type.dtype)) {
+            counted.push_back(node.outputs[i]);
+        }
+    }
+    return counted;
+}
+
+} // namespace
+
 Executor::Executor(Graph graph, Backend& backend, int threads)
     : m_graph(std::move(graph))
     , m_plan(planMemory(m_graph))
@@ -37,11 +54,10 @@ void Executor::compile(Backend& backend, int threads)
     std::size_t censusCount = 0;
     std::vector<Kernel*> kernels;
     for (const Node& node : m_graph.nodes()) {
-        auto kernel
-            = backend.prepare({node.op, node.attributes, typesOf(node.inputs), typesOf(node.outputs), threads});
+        auto kernel = backend.prepare({node.op, node.attributes, typesOf(node.inputs), typesOf(node.outputs), threads});
         workspaceBytes = std::max(workspaceBytes, kernel->workspaceBytes());
-        if (isHalf(m_graph.value(node.outputs[0]).type.dtype)) {
-            m_censusSlot[node.outputs[0]] = censusCount++;
+        for (const ValueId id : countedOutputs(m_graph, node)) {
+            m_censusSlot[id] = censusCount++;
         }
         kernels.push_back(kernel.get());
         m_kernels[static_cast<std::size_t>(node.phase)].push_back(std::move(kernel));
@@ -59,10 +75,20 @@ void Executor::compile(Backend& backend, int threads)
             binding.outputs.push_back(address(id));
         }
         binding.workspace = m_workspace->data();
-        if (const auto slot = m_censusSlot[node.outputs[0]]) {
-            binding.census = static_cast<Census*>(m_censusBuffer->data()) + *slot;
-        }
+        bindCensus(node, binding);
         kernels[i]->bind(binding);
+    }
+}
+
+void Executor::bindCensus(const Node& node, KernelBinding& binding) const
+{
+    const std::vector<ValueId> counted = countedOutputs(m_graph, node);
+    binding.moreCensus.resize(node.outputs.size() - 1);
+    for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+        if (std::ranges::find(counted, node.outputs[i]) != counted.end()) {
+            (i == 0 ? binding.census : binding.moreCensus[i - 1])
+                = static_cast<Census*>(m_censusBuffer->data()) + *m_censusSlot[node.outputs[i]];
+        }
     }
 }
 

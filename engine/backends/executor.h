@@ -43,7 +43,8 @@ public:
     // --- census of every half output, as counted since clearCensus() ---
     void clearCensus();    ///< enqueues
     void downloadCensus(); ///< waits
-    /// Null for a value that is not the half output of a node. Valid after downloadCensus().
+    /// Null for a value that is not the half output of a node, or only another shape of one. Valid after
+    /// downloadCensus().
     [[nodiscard]] const Census* census(ValueId value) const;
 
     [[nodiscard]] const Graph& graph() const { return m_graph; }
@@ -53,6 +54,7 @@ private:
     [[nodiscard]] std::byte* address(ValueId value) const;
     [[nodiscard]] Buffer& block(ValueKind kind) const { return *m_blocks[static_cast<std::size_t>(kind)]; }
     void compile(Backend& backend, int threads);
+    void bindCensus(const Node& node, KernelBinding& binding) const;
 
     Graph m_graph;
     MemoryPlan m_plan;

@@ -71,9 +71,12 @@ std::vector<ValueId> Graph::append(
         types[0].dtype = *outputDtype;
     }
     node.outputs.clear();
-    for (std::size_t i = 0; i < types.size(); ++i) {
+    const std::size_t created = types.size() - std::min(types.size(), opDef(node.op).updates);
+    for (std::size_t i = 0; i < created; ++i) {
         node.outputs.push_back(addValue({outputNames.at(i), types[i], ValueKind::Activation}));
     }
+    const auto updated = static_cast<std::ptrdiff_t>(types.size() - created);
+    node.outputs.insert(node.outputs.end(), node.inputs.end() - updated, node.inputs.end());
     m_nodes.push_back(std::move(node));
     return m_nodes.back().outputs;
 }

@@ -21,6 +21,7 @@ enum class ValueKind : std::uint8_t {
     WeightCopy, ///< a parameter cast for compute, refreshed once per step
     Gradient, ///< the gradient of a parameter
     OptimizerState, ///< momentum, moments
+    Buffer, ///< state that the forward pass updates itself and that has no gradient: running statistics
     Activation, ///< computed and consumed within one micro-batch
     StepOutput, ///< a scalar the host reads after the step
 };
@@ -57,7 +58,8 @@ public:
     void addNode(Node node);
 
     /// Appends a node and creates its outputs, named by `outputNames`, with the types that the op infers;
-    /// `outputDtype` replaces the inferred dtype of output 0. Returns the outputs.
+    /// `outputDtype` replaces the inferred dtype of output 0. Outputs that update an input in place (OpDef::updates) are
+    /// that input and need no name. Returns the outputs.
     std::vector<ValueId> append(
         Node node, const std::vector<std::string>& outputNames, std::optional<DType> outputDtype = std::nullopt);
 

@@ -18,9 +18,16 @@ struct Lifetime
     ValueId id;
     std::size_t bytes;
     std::size_t first; ///< node that writes it
-    std::size_t last;  ///< last node that touches it
+    std::size_t last; ///< last node that touches it
     std::size_t offset = 0;
 };
+
+/// Whether the node's result is its operand under another shape, in the same place.
+bool isView(const Graph& graph, const Node& node)
+{
+    return node.op == Op::Reshape && graph.value(node.inputs[0]).kind == ValueKind::Activation
+        && graph.value(node.outputs[0]).kind == ValueKind::Activation;
+}
 
 std::vector<Lifetime> activationLifetimes(const Graph& graph)
 {
@@ -29,6 +36,9 @@ std::vector<Lifetime> activationLifetimes(const Graph& graph)
     std::vector<std::size_t> slot(graph.values().size(), unseen);
     for (std::size_t position = 0; position < graph.nodes().size(); ++position) {
         const Node& node = graph.nodes()[position];
+        if (isView(graph, node)) {
+            slot[node.outputs[0]] = slot[node.inputs[0]];
+        }
         for (const auto* operands : {&node.inputs, &node.outputs}) {
             for (const ValueId id : *operands) {
                 if (graph.value(id).kind != ValueKind::Activation) {
@@ -67,9 +77,8 @@ void place(Lifetime& value, const std::vector<Lifetime>& placedByOffset)
 MemoryPlan planMemory(const Graph& graph)
 {
     MemoryPlan plan {std::vector<std::size_t>(graph.values().size(), 0), {}};
-    const auto block = [&plan](ValueKind kind) -> std::size_t& {
-        return plan.blockBytes[static_cast<std::size_t>(kind)];
-    };
+    const auto block
+        = [&plan](ValueKind kind) -> std::size_t& { return plan.blockBytes[static_cast<std::size_t>(kind)]; };
 
     // Wider dtypes first, so that each value is aligned to its own size without padding between.
     for (const std::size_t width : {std::size_t {8}, std::size_t {4}, std::size_t {2}, std::size_t {1}}) {
@@ -90,6 +99,11 @@ MemoryPlan planMemory(const Graph& graph)
         placed.insert(std::ranges::upper_bound(placed, value.offset, {}, &Lifetime::offset), value);
         plan.offsets[value.id] = value.offset;
         block(ValueKind::Activation) = std::max(block(ValueKind::Activation), value.offset + value.bytes);
+    }
+    for (const Node& node : graph.nodes()) {
+        if (isView(graph, node)) {
+            plan.offsets[node.outputs[0]] = plan.offsets[node.inputs[0]];
+        }
     }
     return plan;
 }

@@ -9,13 +9,14 @@
 
 namespace mantissa {
 
-inline constexpr std::size_t valueKindCount = 8;
+inline constexpr std::size_t valueKindCount = 9;
 
 /// Each kind of value has one block of memory. Activations share theirs by lifetime; values of every other kind lie in
 /// the order of their ids, and those of one dtype without gaps, so that a pass over all gradients is one pass.
+/// The result of Reshape is where its operand is if both are activations.
 struct MemoryPlan
 {
-    std::vector<std::size_t> offsets;                   ///< of each value, in its kind's block
+    std::vector<std::size_t> offsets; ///< of each value, in its kind's block
     std::array<std::size_t, valueKindCount> blockBytes; ///< by ValueKind
 };
 

@@ -7,12 +7,12 @@ Types linearTypes(const Node& node, InputTypes inputs)
 {
     const Shape& x = inputs[0].shape;
     const Shape& w = inputs[1].shape;
-    const bool fits = x.rank() == 2 && w.rank() == 2 && x[1] == w[1]
-        && (inputs.size() < 3 || inputs[2].shape == Shape {w[0]});
+    const bool fits
+        = x.rank() >= 2 && w.rank() == 2 && x.back() == w[1] && (inputs.size() < 3 || inputs[2].shape == Shape {w[0]});
     if (!fits) {
-        failShapes(node, inputs, "x [m, k], w [n, k], b [n]");
+        failShapes(node, inputs, "x [..., k], w [n, k], b [n]");
     }
-    return {{inputs[0].dtype, {x[0], w[0]}}};
+    return {{inputs[0].dtype, joined(leading(x), {w[0]})}};
 }
 
 void linearGradient(const Node& node, GradientBuilder& builder)
@@ -24,7 +24,7 @@ void linearGradient(const Node& node, GradientBuilder& builder)
         builder.contribute(x, "input", Op::MatMul, MatMulAttributes {}, {dy, w});
     }
     if (builder.wantsGradient(w)) {
-        builder.contribute(w, "weight", Op::MatMul, MatMulAttributes {.transposeA = true}, {dy, x});
+        builder.contribute(w, "weight", Op::MatMul, MatMulAttributes {.transposeA = true, .joinRows = true}, {dy, x});
     }
     if (node.inputs.size() == 3 && builder.wantsGradient(node.inputs[2])) {
         builder.contribute(node.inputs[2], "bias", Op::SumRows, {}, {dy});
@@ -35,20 +35,37 @@ Types matMulTypes(const Node& node, InputTypes inputs)
 {
     const Shape& a = inputs[0].shape;
     const Shape& b = inputs[1].shape;
-    if (a.rank() != 2 || b.rank() != 2) {
-        failShapes(node, inputs, "two matrices");
+    const auto attributes = attributesOf<MatMulAttributes>(node.attributes);
+    if (a.rank() < 2 || b.rank() < 2) {
+        failShapes(node, inputs, "two matrices, or more of them behind leading dimensions");
     }
-    const auto [transposeA, transposeB] = std::get<MatMulAttributes>(node.attributes);
-    if (a[transposeA ? 0 : 1] != b[transposeB ? 1 : 0]) {
+    if (attributes.joinRows) {
+        if (!attributes.transposeA || attributes.transposeB) {
+            failAttributes(node, inputs, "a transposed and b not where rows are joined");
+        }
+        if (rowsOf(a) != rowsOf(b)) {
+            failShapes(node, inputs, "equal numbers of rows");
+        }
+        return {{inputs[0].dtype, {a.back(), b.back()}}};
+    }
+    const Shape batchA = part(a, 0, a.rank() - 2);
+    const Shape batchB = part(b, 0, b.rank() - 2);
+    if (batchA != batchB && (batchB.rank() != 0 || attributes.transposeA)) {
+        failShapes(node, inputs, "equal leading dimensions, or none of b and a not transposed");
+    }
+    const auto side = [](const Shape& shape, bool first) { return shape[shape.rank() - (first ? 2 : 1)]; };
+    if (side(a, attributes.transposeA) != side(b, !attributes.transposeB)) {
         failShapes(node, inputs, "equal inner dimensions");
     }
-    return {{inputs[0].dtype, {a[transposeA ? 1 : 0], b[transposeB ? 0 : 1]}}};
+    return {{inputs[0].dtype, joined(batchA, {side(a, !attributes.transposeA), side(b, attributes.transposeB)})}};
 }
 
 void matMulGradient(const Node& node, GradientBuilder& builder)
 {
     // y = op(a) op(b): d op(a) = dy op(b)^T and d op(b) = op(a)^T dy, each transposed back if its operand was.
-    const auto [transposeA, transposeB] = std::get<MatMulAttributes>(node.attributes);
+    const auto attributes = attributesOf<MatMulAttributes>(node.attributes);
+    const bool transposeA = attributes.transposeA;
+    const bool transposeB = attributes.transposeB;
     const ValueId a = node.inputs[0];
     const ValueId b = node.inputs[1];
     const ValueId dy = builder.gradientOf(node.outputs[0]);
@@ -57,18 +74,20 @@ void matMulGradient(const Node& node, GradientBuilder& builder)
     } else if (builder.wantsGradient(a)) {
         builder.contribute(a, "a", Op::MatMul, MatMulAttributes {false, !transposeB}, {dy, b});
     }
+    // The leading dimensions that only a has are rows, to be summed over.
+    const bool joins = builder.graph().value(b).type.shape.rank() < builder.graph().value(a).type.shape.rank();
     if (builder.wantsGradient(b) && transposeB) {
-        builder.contribute(b, "b", Op::MatMul, MatMulAttributes {true, transposeA}, {dy, a});
+        builder.contribute(b, "b", Op::MatMul, MatMulAttributes {true, transposeA, joins}, {dy, a});
     } else if (builder.wantsGradient(b)) {
-        builder.contribute(b, "b", Op::MatMul, MatMulAttributes {!transposeA, false}, {a, dy});
+        builder.contribute(b, "b", Op::MatMul, MatMulAttributes {!transposeA, false, joins}, {a, dy});
     }
 }
 
 Types biasAddTypes(const Node& node, InputTypes inputs)
 {
     const Shape& x = inputs[0].shape;
-    if (x.rank() != 2 || inputs[1].shape != Shape {x[1]}) {
-        failShapes(node, inputs, "x [m, n], b [n]");
+    if (x.rank() < 2 || inputs[1].shape != Shape {x.back()}) {
+        failShapes(node, inputs, "x [..., n], b [n]");
     }
     return {inputs[0]};
 }
@@ -86,10 +105,10 @@ void biasAddGradient(const Node& node, GradientBuilder& builder)
 
 Types sumRowsTypes(const Node& node, InputTypes inputs)
 {
-    if (inputs[0].shape.rank() != 2) {
-        failShapes(node, inputs, "d [m, n]");
+    if (inputs[0].shape.rank() < 2) {
+        failShapes(node, inputs, "d [..., n]");
     }
-    return {{inputs[0].dtype, {inputs[0].shape[1]}}};
+    return {{inputs[0].dtype, {inputs[0].shape.back()}}};
 }
 
 } // namespace mantissa::ops

@@ -6,16 +6,31 @@ namespace mantissa::ops {
 Types softmaxCrossEntropyTypes(const Node& node, InputTypes inputs)
 {
     const Shape& logits = inputs[0].shape;
-    if (logits.rank() != 2 || inputs[1].shape != Shape {logits[0]}) {
-        failShapes(node, inputs, "logits [m, n], labels [m]");
+    if (logits.rank() < 2 || inputs[1].shape != leading(logits)) {
+        failShapes(node, inputs, "logits [..., n], labels [...]");
     }
     return {{DType::Float32, {}}, {DType::Float32, logits}};
 }
 
 void softmaxCrossEntropyGradient(const Node& node, GradientBuilder& builder)
 {
-    builder.contribute(node.inputs[0], "logits", Op::SoftmaxCrossEntropyGrad, {},
+    builder.contribute(node.inputs[0], "logits", Op::SoftmaxCrossEntropyGrad, node.attributes,
         {builder.gradientOf(node.outputs[0]), node.outputs[1], node.inputs[1]});
+}
+
+Types nllLossTypes(const Node& node, InputTypes inputs)
+{
+    const Shape& logProbabilities = inputs[0].shape;
+    if (logProbabilities.rank() < 2 || inputs[1].shape != leading(logProbabilities)) {
+        failShapes(node, inputs, "log-probabilities [..., n], labels [...]");
+    }
+    return {{DType::Float32, {}}};
+}
+
+void nllLossGradient(const Node& node, GradientBuilder& builder)
+{
+    builder.contribute(node.inputs[0], "log_probabilities", Op::NllLossGrad, node.attributes,
+        {builder.gradientOf(node.outputs[0]), node.inputs[1]});
 }
 
 Types elementLossTypes(const Node& node, InputTypes inputs)

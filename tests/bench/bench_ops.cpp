@@ -1,7 +1,9 @@
-// What the formats cost on this CPU, op by op: the ops of one training step of an MLP, in FP32, FP16 and BF16, and
-// their sum as a ratio to FP32. Sizes: --batch=N --width=N (default 128 and 512); other flags are Google Benchmark's.
+// What the formats cost on this CPU, op by op: the ops of one training step of an MLP, of a ResNet block and of a
+// transformer block, in FP32, FP16 and BF16, and their sum as a ratio to FP32. The MLP's sizes: --batch=N --width=N
+// (default 128 and 512); --threads=N; other flags are Google Benchmark's (--benchmark_filter=resnet).
 #include "engine/backends/cpu/cpu_backend.h"
 #include "engine/core/philox.h"
+#include "tests/bench/step_ops.h"
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
@@ -76,87 +78,9 @@ private:
     Census m_census;
 };
 
-struct StepOp
+std::string benchmarkName(const StepSet& set, const StepOp& op, DType dtype)
 {
-    const char* name;
-    int perStep; ///< times in the step of an MLP with two hidden layers
-    bool onlyMixed; ///< casts, which an FP32 step lacks
-    std::function<KernelRequest(DType)> request;
-};
-
-std::vector<StepOp> stepOps(std::int64_t batch, std::int64_t width)
-{
-    const Shape activation {batch, width};
-    const Shape weight {width, width};
-    const Shape bias {width};
-    const auto f32 = [](const Shape& shape) { return TensorType {DType::Float32, shape}; };
-    const TensorType scalar = f32({});
-    const TensorType sum {DType::Float64, {}};
-    return {
-        {"cast weight to half", 2, true,
-            [=](DType t) {
-                return KernelRequest {Op::Cast, {}, {f32(weight)}, {{t, weight}}, 1};
-            }},
-        {"linear", 2, false,
-            [=](DType t) {
-                return KernelRequest {Op::Linear, {}, {{t, activation}, {t, weight}, {t, bias}}, {{t, activation}}, 1};
-            }},
-        {"relu", 2, false,
-            [=](DType t) {
-                return KernelRequest {Op::Relu, {}, {{t, activation}}, {{t, activation}}, 1};
-            }},
-        {"gelu", 0, false,
-            [=](DType t) {
-                return KernelRequest {Op::Gelu, GeluAttributes {}, {{t, activation}}, {{t, activation}}, 1};
-            }},
-        {"dropout", 0, false,
-            [=](DType t) {
-                return KernelRequest {Op::Dropout, DropoutAttributes {}, {{t, activation}, {DType::Int32, {}}},
-                    {{t, activation}, {DType::UInt8, activation}}, 1};
-            }},
-        {"relu_grad", 2, false,
-            [=](DType t) {
-                return KernelRequest {Op::ReluGrad, {}, {{t, activation}, {t, activation}}, {{t, activation}}, 1};
-            }},
-        {"gelu_grad", 0, false,
-            [=](DType t) {
-                return KernelRequest {
-                    Op::GeluGrad, GeluAttributes {}, {{t, activation}, {t, activation}}, {{t, activation}}, 1};
-            }},
-        {"matmul for input gradient", 2, false,
-            [=](DType t) {
-                return KernelRequest {
-                    Op::MatMul, MatMulAttributes {}, {{t, activation}, {t, weight}}, {{t, activation}}, 1};
-            }},
-        {"matmul for weight gradient", 2, false,
-            [=](DType t) {
-                return KernelRequest {
-                    Op::MatMul, MatMulAttributes {true, false}, {{t, activation}, {t, activation}}, {{t, weight}}, 1};
-            }},
-        {"sum_rows", 2, false,
-            [=](DType t) {
-                return KernelRequest {Op::SumRows, {}, {{t, activation}}, {{t, bias}}, 1};
-            }},
-        {"cast gradient to fp32", 2, true,
-            [=](DType t) {
-                return KernelRequest {Op::Cast, {}, {{t, weight}}, {f32(weight)}, 1};
-            }},
-        {"unscale", 2, false,
-            [=](DType) {
-                return KernelRequest {Op::Unscale, {}, {scalar, f32(weight)}, {f32(weight), scalar, sum, scalar}, 1};
-            }},
-        {"adam_update", 2, false,
-            [=](DType) {
-                const TensorType w = f32(weight);
-                return KernelRequest {Op::AdamUpdate, AdamAttributes {}, {scalar, scalar, w, w, w, w, scalar},
-                    {w, w, w, scalar, sum, sum}, 1};
-            }},
-    };
-}
-
-std::string benchmarkName(const StepOp& op, DType dtype)
-{
-    return fmt::format("{} {}", op.name, nameOf(dtype));
+    return fmt::format("{}: {} {}", set.name, op.name, nameOf(dtype));
 }
 
 /// Prints as usual and keeps the times for the table of ratios.
@@ -167,34 +91,35 @@ public:
     {
         benchmark::ConsoleReporter::ReportRuns(runs);
         for (const Run& run : runs) {
-            const std::string name = run.benchmark_name();
-            const double time = run.GetAdjustedCPUTime();
+            std::string name = run.benchmark_name();
+            name.erase(std::min(name.find("/real_time"), name.size()));
+            const double time = run.run_name.time_type.empty() ? run.GetAdjustedCPUTime() : run.GetAdjustedRealTime();
             const auto [entry, isNew] = m_microseconds.try_emplace(name, time);
             entry->second = std::min(entry->second, time);
         }
     }
 
-    void printRatios(const std::vector<StepOp>& ops) const
+    void printRatios(const StepSet& set) const
     {
-        fmt::print("\n{:<28}{:>10}{:>8}{:>8}\n", "ratio to fp32", "fp32 us", "fp16", "bf16");
         std::array<double, dtypes.size()> step {};
-        for (const StepOp& op : ops) {
+        fmt::print("\n{:<34}{:>10}{:>8}{:>8}\n", set.name + ", ratio to fp32", "fp32 us", "fp16", "bf16");
+        for (const StepOp& op : set.ops) {
             std::array<double, dtypes.size()> times {};
             for (std::size_t i = 0; i < dtypes.size(); ++i) {
-                const auto found = m_microseconds.find(benchmarkName(op, dtypes[i]));
+                const auto found = m_microseconds.find(benchmarkName(set, op, dtypes[i]));
                 times[i] = found != m_microseconds.end() ? found->second : 0.0;
                 step[i] += times[i] * op.perStep;
             }
             printRow(op.name, times);
         }
-        printRow("step, two hidden layers", step);
+        printRow("forward and backward", step);
     }
 
 private:
     static void printRow(const char* name, const std::array<double, dtypes.size()>& times)
     {
         const auto ratio = [&](double time) { return times[0] > 0 ? fmt::format("{:.2f}", time / times[0]) : "-"; };
-        fmt::print("{:<28}{:>10.1f}{:>8}{:>8}\n", name, times[0], ratio(times[1]), ratio(times[2]));
+        fmt::print("{:<34}{:>10.1f}{:>8}{:>8}\n", name, times[0], ratio(times[1]), ratio(times[2]));
     }
 
     std::map<std::string, double> m_microseconds;
@@ -221,30 +146,43 @@ int main(int argc, char** argv)
     std::vector<char*> arguments(argv, argv + argc);
     const std::int64_t batch = takeOption(arguments, "batch", 128);
     const std::int64_t width = takeOption(arguments, "width", 512);
+    const auto threads = static_cast<int>(takeOption(arguments, "threads", 1));
     int count = static_cast<int>(arguments.size());
     benchmark::Initialize(&count, arguments.data());
 
     const auto backend = makeCpuBackend();
-    const auto stream = backend->createStream(1);
-    fmt::print("{}, {}; batch {}, width {}\n", backend->device().name, backend->device().instructionSet, batch, width);
-    const std::vector<StepOp> ops = stepOps(batch, width);
-    for (const StepOp& op : ops) {
-        for (const DType dtype : dtypes) {
-            if (op.onlyMixed && dtype == DType::Float32) {
-                continue;
-            }
-            const std::string name = benchmarkName(op, dtype);
-            const auto kernel = std::make_shared<BoundKernel>(*backend, op.request(dtype), *stream);
-            benchmark::RegisterBenchmark(name.c_str(), [kernel](benchmark::State& state) {
-                for (auto iteration : state) {
-                    static_cast<void>(iteration);
-                    kernel->run();
+    const auto stream = backend->createStream(threads);
+    fmt::print("{}, {}; {} threads\n", backend->device().name, backend->device().instructionSet, threads);
+    const std::vector<StepSet> sets {mlpOps(batch, width), resnetOps(), transformerOps()};
+    for (const StepSet& set : sets) {
+        for (const StepOp& op : set.ops) {
+            for (const DType dtype : dtypes) {
+                if (op.onlyMixed && dtype == DType::Float32) {
+                    continue;
                 }
-            })->Unit(benchmark::kMicrosecond);
+                // Prepared when it runs: one kernel's memory at a time.
+                const auto run = [&backend, &stream, request = op.request(dtype), threads](benchmark::State& state) {
+                    KernelRequest sized = request;
+                    sized.threads = threads;
+                    BoundKernel kernel(*backend, sized, *stream);
+                    kernel.run();
+                    for (auto iteration : state) {
+                        static_cast<void>(iteration);
+                        kernel.run();
+                    }
+                };
+                auto* registered = benchmark::RegisterBenchmark(benchmarkName(set, op, dtype).c_str(), run);
+                registered->Unit(benchmark::kMicrosecond);
+                if (threads > 1) {
+                    registered->UseRealTime(); // the CPU time of this thread alone says nothing then
+                }
+            }
         }
     }
     RatioReporter reporter;
     benchmark::RunSpecifiedBenchmarks(&reporter);
-    reporter.printRatios(ops);
+    for (const StepSet& set : sets) {
+        reporter.printRatios(set);
+    }
     return 0;
 }

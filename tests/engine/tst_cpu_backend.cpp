@@ -368,7 +368,7 @@ static std::vector<float> everything(const SimdKernels& simd, std::size_t n)
         keep(y);
     }
     for (const auto binary :
-        {simd.add, simd.reluGrad, simd.geluGrad, simd.geluTanhGrad, simd.siluGrad, simd.tanhGrad, simd.sigmoidGrad}) {
+        {simd.add, simd.mul, simd.reluGrad, simd.geluGrad, simd.geluTanhGrad, simd.siluGrad, simd.tanhGrad, simd.sigmoidGrad}) {
         binary(y.data(), b.data(), a.data(), n);
         keep(y);
     }
@@ -390,7 +390,7 @@ static std::vector<float> everything(const SimdKernels& simd, std::size_t n)
     all.push_back(max);
     simd.logSoftmax(y.data(), b.data(), max, std::log(sum), n);
     keep(y);
-    simd.softmaxGrad(y.data(), std::vector(y).data(), n / 2, 0.125, n);
+    simd.crossEntropyGrad(y.data(), std::vector(y).data(), {0.01, 0.9}, n / 2, 0.125, n);
     keep(y);
     simd.mseGrad(y.data(), a.data(), b.data(), 0.25, n);
     keep(y);

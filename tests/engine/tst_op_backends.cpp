@@ -65,8 +65,16 @@ public:
                 return complaint;
             }
         }
-        if (hasCensus(m_call)) {
-            return checkCensus(result.outputs[0].dtype(), m_expected[0], result.census, result.histogram);
+        for (std::size_t output = 0; output < m_expected.size(); ++output) {
+            if (!hasCensus(m_call, output)) {
+                continue;
+            }
+            const bool isFirst = output == 0;
+            const auto complaint = checkCensus(result.outputs[output].dtype(), m_expected[output],
+                isFirst ? result.census : result.moreCensus[output - 1], isFirst ? &result.histogram : nullptr);
+            if (complaint.has_value()) {
+                return fmt::format("output {}: {}", output, *complaint);
+            }
         }
         return std::nullopt;
     }
@@ -94,8 +102,10 @@ private:
 /// Native BF16 products may take subnormal inputs as zero.
 bool mayFlushSubnormals(const DeviceInfo& device, const OpCall& call)
 {
-    return (call.op == Op::Linear || call.op == Op::MatMul) && call.inputs[0].dtype() == DType::BFloat16
-        && device.bf16 == FormatSupport::Native;
+    using enum Op;
+    constexpr std::array products {Linear, MatMul, Conv2d, Conv2dInputGrad, Conv2dWeightGrad};
+    return std::find(products.begin(), products.end(), call.op) != products.end()
+        && call.inputs[0].dtype() == DType::BFloat16 && device.bf16 == FormatSupport::Native;
 }
 
 std::optional<std::string> firstComplaint(const OpCase& opCase, const std::vector<DeviceInfo>& devices)

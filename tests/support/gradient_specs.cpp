@@ -16,26 +16,9 @@ constexpr std::int64_t m = 5;
 constexpr std::int64_t n = 7;
 constexpr std::int64_t k = 6;
 
-HostTensor normals(RandomValues& random, const Shape& shape)
-{
-    HostTensor out(TensorType {DType::Float64, shape});
-    for (std::int64_t i = 0; i < out.size(); ++i) {
-        const double value = 1.5 * random.normal();
-        // Away from 0, where relu has no derivative.
-        out.set(i, std::abs(value) < 0.01 ? 0.5 : value);
-    }
-    return out;
-}
-
 double at(const Doubles& matrix, std::int64_t columns, std::int64_t row, std::int64_t column)
 {
     return matrix[static_cast<std::size_t>(row * columns + column)];
-}
-
-/// Sums of up to `terms` products, in any order.
-auto bilinearBound(std::int64_t terms)
-{
-    return [terms](const GradientPoint& p) { return static_cast<double>(terms + 3) * unit * p.magnitude; };
 }
 
 GradientSpec linearSpec(RandomValues& random, bool hasBias)
@@ -259,6 +242,22 @@ GradientSpec bceSpec(RandomValues& random)
 
 } // namespace
 
+HostTensor normals(RandomValues& random, const Shape& shape)
+{
+    HostTensor out(TensorType {DType::Float64, shape});
+    for (std::int64_t i = 0; i < out.size(); ++i) {
+        const double value = 1.5 * random.normal();
+        // Away from 0, where relu has no derivative.
+        out.set(i, std::abs(value) < 0.01 ? 0.5 : value);
+    }
+    return out;
+}
+
+std::function<double(const GradientPoint&)> bilinearBound(std::int64_t terms)
+{
+    return [terms](const GradientPoint& p) { return static_cast<double>(terms + 3) * unit * p.magnitude; };
+}
+
 std::vector<GradientSpec> gradientSpecs(RandomValues& random)
 {
     std::vector<GradientSpec> specs {linearSpec(random, true), linearSpec(random, false),
@@ -266,6 +265,10 @@ std::vector<GradientSpec> gradientSpecs(RandomValues& random)
         matMulSpec(random, true, true), addSpec(random, Op::BiasAdd), addSpec(random, Op::Add), scaleSpec(random),
         dropoutSpec(random), crossEntropySpec(random), mseSpec(random), bceSpec(random)};
     appendActivations(specs, random);
+    appendImageSpecs(specs, random);
+    appendNormSpecs(specs, random);
+    appendSequenceSpecs(specs, random);
+    appendLayoutSpecs(specs, random);
     return specs;
 }
 

@@ -21,6 +21,7 @@ struct GradientPoint
     double magnitude; ///< the same gradient entry with every operand replaced by its absolute value
     DType saved; ///< the dtype of what the forward pass saved
     std::size_t i; ///< element of the gradient
+    std::size_t input = 0; ///< whose gradient it is
 };
 
 struct GradientSpec
@@ -34,9 +35,23 @@ struct GradientSpec
     std::function<Doubles(const std::vector<Doubles>&)> forward; ///< output 0
     /// Error of the gradient in FP32 arithmetic from saved values of dtype `saved`, without its final rounding.
     std::function<double(const GradientPoint&)> bound;
+    bool writesFloat32 = false; ///< output 0 is FP32 whatever the op's format
 };
 
 /// At least one for every op that has a gradient rule.
 std::vector<GradientSpec> gradientSpecs(RandomValues& random);
+
+// The parts of gradientSpecs().
+void appendImageSpecs(std::vector<GradientSpec>& specs, RandomValues& random);
+void appendNormSpecs(std::vector<GradientSpec>& specs, RandomValues& random);
+void appendSequenceSpecs(std::vector<GradientSpec>& specs, RandomValues& random);
+void appendLayoutSpecs(std::vector<GradientSpec>& specs, RandomValues& random);
+
+// Shared by the parts.
+
+/// 1.5 times normal, in FP64, away from 0.
+HostTensor normals(RandomValues& random, const Shape& shape);
+/// Sums of up to `terms` products, in any order.
+std::function<double(const GradientPoint&)> bilinearBound(std::int64_t terms);
 
 } // namespace mantissa::test

@@ -1,7 +1,6 @@
 #include "tests/support/host_tensor.h"
 
-#include "engine/formats/bfloat16.h"
-#include "engine/formats/float16.h"
+#include "engine/formats/round_value.h"
 
 #include <algorithm>
 #include <cmath>
@@ -28,16 +27,7 @@ template <typename T> void store(std::span<std::byte> bytes, std::int64_t i, T v
 
 double roundTo(DType dtype, double value)
 {
-    switch (dtype) {
-    case DType::Float32:
-        return static_cast<float>(value);
-    case DType::Float16:
-        return Float16::fromDouble(value).toDouble();
-    case DType::BFloat16:
-        return BFloat16::fromDouble(value).toDouble();
-    default:
-        return value;
-    }
+    return roundValue(dtype, value);
 }
 
 double halfUlp(DType dtype, double value)

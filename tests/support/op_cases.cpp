@@ -7,12 +7,12 @@ namespace mantissa::test {
 
 std::vector<OpCase> casesOf(Op op, const CaseSpec& spec, RandomValues& random)
 {
-    std::vector<OpCase> cases = forwardCases(op, spec, random);
-    if (cases.empty()) {
-        cases = backwardCases(op, spec, random);
-    }
-    if (cases.empty()) {
-        cases = updateCases(op, spec, random);
+    std::vector<OpCase> cases;
+    for (const auto part :
+        {forwardCases, imageCases, normCases, sequenceCases, layoutCases, backwardCases, updateCases}) {
+        if (cases.empty()) {
+            cases = part(op, spec, random);
+        }
     }
     if (cases.empty()) {
         throw std::logic_error("tests/support/op_cases*.cpp has no cases for op number "
@@ -29,6 +29,21 @@ ErrorBound relative(double k)
 ErrorBound noError()
 {
     return [](const Exact&, std::int64_t) { return 0.0; };
+}
+
+ErrorBound sumOfProducts(const OpCall& call, double terms)
+{
+    OpCall absolute = call;
+    for (HostTensor& input : absolute.inputs) {
+        for (std::int64_t i = 0; i < input.size() && input.dtype() != DType::Int32 && input.dtype() != DType::UInt8;
+             ++i) {
+            input.set(i, std::isfinite(input.at(i)) ? std::abs(input.at(i)) : 0);
+        }
+    }
+    return [magnitude = exactOutputs(absolute)[0], terms](const Exact&, std::int64_t i) {
+        const double sum = magnitude.at(i);
+        return sum > limitsOf(DType::Float32).maxFinite ? anything : terms * (unit * sum + tiny);
+    };
 }
 
 OpOutput fresh(DType dtype, const Shape& shape)

@@ -57,6 +57,10 @@ std::vector<OpCase> casesOf(Op op, const CaseSpec& spec, RandomValues& random);
 inline constexpr std::array<std::int64_t, 7> caseSizes {1, 3, 17, 33, 128, 257, 1000};
 
 // The parts of casesOf().
+std::vector<OpCase> imageCases(Op op, const CaseSpec& spec, RandomValues& random);
+std::vector<OpCase> normCases(Op op, const CaseSpec& spec, RandomValues& random);
+std::vector<OpCase> sequenceCases(Op op, const CaseSpec& spec, RandomValues& random);
+std::vector<OpCase> layoutCases(Op op, const CaseSpec& spec, RandomValues& random);
 std::vector<OpCase> forwardCases(Op op, const CaseSpec& spec, RandomValues& random);
 std::vector<OpCase> backwardCases(Op op, const CaseSpec& spec, RandomValues& random);
 std::vector<OpCase> updateCases(Op op, const CaseSpec& spec, RandomValues& random);
@@ -67,6 +71,9 @@ std::vector<OpCase> updateCases(Op op, const CaseSpec& spec, RandomValues& rando
 ErrorBound relative(double k);
 /// The result is one of the inputs' values: no error at all.
 ErrorBound noError();
+/// A sum of up to `terms` products whose magnitudes add up to magnitude(i), as found on the reference backend by the
+/// call with every operand's absolute, finite value.
+ErrorBound sumOfProducts(const OpCall& call, double terms);
 /// An output that starts as zeros.
 OpOutput fresh(DType dtype, const Shape& shape);
 
@@ -81,6 +88,8 @@ MatrixSize matrixSize(std::int64_t size);
 /// op(a) op(b) with the bound |error| <= (k + 2) unit sum |a||b|, whatever the order of summation.
 /// Source: Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., section 3.5.
 OpCase matMulCase(const CaseSpec& spec, MatMulAttributes attributes, RandomValues& random);
+/// Products of many matrices, and of one with all rows of many.
+std::vector<OpCase> batchedProductCases(const CaseSpec& spec, RandomValues& random);
 /// Magnitudes whose functions and products stay inside FP32's range on the way.
 double moderate(DType dtype);
 

@@ -85,26 +85,43 @@ OpCase dropoutGradCase(const CaseSpec& spec, RandomValues& random)
         {{relative(4)}}};
 }
 
-std::vector<OpCase> crossEntropyGradCases(const CaseSpec& spec, RandomValues& random)
+OpCase crossEntropyGradCase(
+    const CaseSpec& spec, const CrossEntropyAttributes& attributes, double d, RandomValues& random)
 {
     const auto [m, n, k] = matrixSize(spec.size);
+    // Log-probabilities as the forward op makes them, from logits that reach far.
+    OpCall forward {Op::SoftmaxCrossEntropy, attributes,
+        {random.tensor(DType::Float32, Shape {m, n}, spec.fill, 200), random.labels(m, n)},
+        {fresh(DType::Float32, Shape {}), fresh(DType::Float32, Shape {m, n})}};
+    for (std::int64_t row = 1; row < m && attributes.labelSmoothing != 0; row += 3) {
+        forward.inputs[1].set(row, static_cast<double>(attributes.ignoreIndex));
+    }
+    const HostTensor logProbabilities = exactOutputs(forward)[1].as(DType::Float32);
+    const auto bound = [classes = n](const Exact& exact, std::int64_t i) {
+        double rows = 0;
+        for (std::int64_t row = 0; row < exact.call.inputs[2].size(); ++row) {
+            rows += exact.in(2, row) < 0 ? 0 : 1;
+        }
+        if (exact.in(2, i / classes) < 0) {
+            return 0.0;
+        }
+        const double hit = static_cast<std::int64_t>(exact.in(2, i / classes)) == i % classes ? 1 : 0;
+        const double size = std::exp(exact.in(1, i)) + hit + 1 / static_cast<double>(classes);
+        return std::abs(exact.in(0, 0)) / rows * (8 * unit * size + 0x1p-125) + tiny;
+    };
+    return {"d = " + std::to_string(d) + (attributes.labelSmoothing != 0 ? ", smoothed" : ""),
+        {Op::SoftmaxCrossEntropyGrad, attributes,
+            {HostTensor::scalar(DType::Float32, d), logProbabilities, forward.inputs[1]},
+            {fresh(spec.dtype, Shape {m, n})}},
+        {{bound}}};
+}
+
+std::vector<OpCase> crossEntropyGradCases(const CaseSpec& spec, RandomValues& random)
+{
     std::vector<OpCase> cases;
     for (const double d : {1.0, 65536.0, 1e6, 0.125}) {
-        // Log-probabilities as the forward op makes them, from logits that reach far.
-        const OpCall forward {Op::SoftmaxCrossEntropy, {},
-            {random.tensor(DType::Float32, Shape {m, n}, spec.fill, 200), random.labels(m, n)},
-            {fresh(DType::Float32, Shape {}), fresh(DType::Float32, Shape {m, n})}};
-        const HostTensor logProbabilities = exactOutputs(forward)[1].as(DType::Float32);
-        const auto bound = [classes = n, rows = static_cast<double>(m)](const Exact& exact, std::int64_t i) {
-            const double hit = static_cast<std::int64_t>(exact.in(2, i / classes)) == i % classes ? 1 : 0;
-            const double size = std::exp(exact.in(1, i)) + hit;
-            return std::abs(exact.in(0, 0)) / rows * (8 * unit * size + 0x1p-125) + tiny;
-        };
-        cases.push_back({"d = " + std::to_string(d),
-            {Op::SoftmaxCrossEntropyGrad, {},
-                {HostTensor::scalar(DType::Float32, d), logProbabilities, forward.inputs[1]},
-                {fresh(spec.dtype, Shape {m, n})}},
-            {{bound}}});
+        cases.push_back(crossEntropyGradCase(spec, {}, d, random));
+        cases.push_back(crossEntropyGradCase(spec, {.labelSmoothing = 0.1F}, d, random));
     }
     return cases;
 }

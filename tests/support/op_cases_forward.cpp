@@ -98,26 +98,37 @@ double logProbabilityError(const Exact& exact, std::int64_t i, std::int64_t clas
     return unit * (static_cast<double>(classes) + 8 + 4 * distance);
 }
 
-OpCase crossEntropyCase(const CaseSpec& spec, RandomValues& random)
+OpCase crossEntropyCase(const CaseSpec& spec, const CrossEntropyAttributes& attributes, RandomValues& random)
 {
     const auto [m, n, k] = matrixSize(spec.size);
     const Shape shape {m, n};
-    const auto lossBound = [rows = m, classes = n](const Exact& exact, std::int64_t) {
-        double errors = 0;
-        double terms = 0;
-        for (std::int64_t row = 0; row < rows; ++row) {
-            const std::int64_t i = row * classes + static_cast<std::int64_t>(exact.in(1, row));
-            errors += logProbabilityError(exact, i, classes);
-            terms += std::abs(exact.out(1, i));
-        }
-        const auto count = static_cast<double>(rows);
-        return errors / count + (count + 2) * unit * terms / count;
-    };
+    HostTensor labels = random.labels(m, n);
+    for (std::int64_t row = 1; row < m && attributes.labelSmoothing != 0; row += 3) {
+        labels.set(row, static_cast<double>(attributes.ignoreIndex));
+    }
+    const auto lossBound
+        = [rows = m, classes = n, share = double {attributes.labelSmoothing}](const Exact& exact, std::int64_t) {
+              double errors = 0;
+              double terms = 0;
+              double counted = 0;
+              for (std::int64_t row = 0; row < rows; ++row) {
+                  const auto label = static_cast<std::int64_t>(exact.in(1, row));
+                  counted += label < 0 ? 0 : 1;
+                  for (std::int64_t c = 0; c < classes && label >= 0; ++c) {
+                      const double weight = share / static_cast<double>(classes) + (c == label ? 1 - share : 0);
+                      if (weight > 0) {
+                          errors += weight * logProbabilityError(exact, row * classes + c, classes);
+                          terms += weight * std::abs(exact.out(1, row * classes + c));
+                      }
+                  }
+              }
+              return errors / counted + (static_cast<double>(rows + classes) + 2) * unit * terms / counted;
+          };
     const auto rowBound
         = [classes = n](const Exact& exact, std::int64_t i) { return logProbabilityError(exact, i, classes); };
-    return {{},
-        {Op::SoftmaxCrossEntropy, {},
-            {random.tensor(spec.dtype, shape, spec.fill, moderate(spec.dtype)), random.labels(m, n)},
+    return {attributes.labelSmoothing != 0 ? "smoothed, with rows ignored" : "",
+        {Op::SoftmaxCrossEntropy, attributes,
+            {random.tensor(spec.dtype, shape, spec.fill, moderate(spec.dtype)), std::move(labels)},
             {fresh(DType::Float32, Shape {}), fresh(DType::Float32, shape)}},
         {{lossBound}, {rowBound}}};
 }
@@ -164,11 +175,10 @@ OpCase bceCase(const CaseSpec& spec, RandomValues& random)
         [](double x, double t) { return std::max(x, 0.0) - x * t + std::log1p(std::exp(-std::abs(x))); });
 }
 
-OpCase addCase(Op op, const CaseSpec& spec, RandomValues& random)
+OpCase addCase(Op op, const CaseSpec& spec, const Shape& second, RandomValues& random)
 {
     const Shape shape {spec.size, 5};
-    const Shape second = op == Op::BiasAdd ? Shape {5} : shape;
-    return {{},
+    return {"second " + second.text(),
         {op, {}, {random.tensor(spec.dtype, shape, spec.fill), random.tensor(spec.dtype, second, spec.fill)},
             {fresh(spec.dtype, shape)}},
         {{relative(1)}}};
@@ -183,12 +193,21 @@ std::vector<OpCase> forwardCases(Op op, const CaseSpec& spec, RandomValues& rand
     switch (op) {
     case Op::Linear:
         return {linearCase(spec, true, random), linearCase(spec, false, random)};
-    case Op::MatMul:
-        return {matMulCase(spec, {false, false}, random), matMulCase(spec, {false, true}, random),
-            matMulCase(spec, {true, false}, random), matMulCase(spec, {true, true}, random)};
+    case Op::MatMul: {
+        std::vector<OpCase> cases = batchedProductCases(spec, random);
+        for (const bool transposeA : {false, true}) {
+            for (const bool transposeB : {false, true}) {
+                cases.push_back(matMulCase(spec, {transposeA, transposeB}, random));
+            }
+        }
+        return cases;
+    }
     case Op::BiasAdd:
+        return {addCase(op, spec, Shape {5}, random)};
     case Op::Add:
-        return {addCase(op, spec, random)};
+    case Op::Mul:
+        return {addCase(op, spec, Shape {spec.size, 5}, random), addCase(op, spec, Shape {5}, random),
+            addCase(op, spec, Shape {}, random)};
     case Op::Relu:
         return {unary(op, {}, random.tensor(spec.dtype, shape, spec.fill), noError())};
     case Op::Gelu:
@@ -205,7 +224,7 @@ std::vector<OpCase> forwardCases(Op op, const CaseSpec& spec, RandomValues& rand
     case Op::Dropout:
         return dropoutCases(spec, random);
     case Op::SoftmaxCrossEntropy:
-        return {crossEntropyCase(spec, random)};
+        return {crossEntropyCase(spec, {}, random), crossEntropyCase(spec, {.labelSmoothing = 0.1F}, random)};
     case Op::MseLoss:
         return {mseCase(spec, random)};
     case Op::BceWithLogits:

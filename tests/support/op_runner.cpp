@@ -35,9 +35,9 @@ KernelRequest OpCall::request() const
     return out;
 }
 
-bool hasCensus(const OpCall& call)
+bool hasCensus(const OpCall& call, std::size_t output)
 {
-    return call.op < Op::GradientNorm && isHalf(call.outputs.at(0).before.dtype());
+    return call.op < Op::GradientNorm && call.op != Op::Reshape && isHalf(call.outputs.at(output).before.dtype());
 }
 
 OpResult runOp(Backend& backend, const OpCall& call)
@@ -67,6 +67,11 @@ OpResult runOp(Backend& backend, const OpCall& call)
         binding.census = static_cast<Census*>(census->data());
         binding.histogram = static_cast<ExponentHistogram*>(histogram->data());
     }
+    result.moreCensus.resize(call.outputs.size() - 1);
+    const auto more = uploaded(backend, *stream, std::as_bytes(std::span(result.moreCensus)));
+    for (std::size_t i = 1; i < call.outputs.size(); ++i) {
+        binding.moreCensus.push_back(hasCensus(call, i) ? static_cast<Census*>(more->data()) + i - 1 : nullptr);
+    }
     stream->synchronize();
     kernel->bind(binding);
     kernel->run(*stream);
@@ -76,6 +81,7 @@ OpResult runOp(Backend& backend, const OpCall& call)
         stream->download(bytes.data(), binding.outputs[i], bytes.size());
     }
     stream->download(&result.census, census->data(), sizeof(Census));
+    stream->download(result.moreCensus.data(), more->data(), result.moreCensus.size() * sizeof(Census));
     stream->download(&result.histogram, histogram->data(), sizeof(ExponentHistogram));
     stream->synchronize();
     return result;

@@ -32,11 +32,12 @@ struct OpResult
     std::vector<HostTensor> outputs;
     Census census;
     ExponentHistogram histogram {};
+    std::vector<Census> moreCensus; ///< of outputs[1], outputs[2], ...; all zero where an output is not half
 };
 
-/// Whether the call has a census: its first output is half. Ops on a whole group of gradients have none, since their
-/// outputs[0] is but one tensor of the group.
-bool hasCensus(const OpCall& call);
+/// Whether an output has a census: it is half. Ops on a whole group of gradients have none, since an output is but one
+/// tensor of the group; Reshape has none, since it rounds nothing and may be no work at all.
+bool hasCensus(const OpCall& call, std::size_t output = 0);
 
 /// Prepares, binds and runs, with a census if the call has one.
 OpResult runOp(Backend& backend, const OpCall& call);

@@ -35,8 +35,9 @@ struct Expectation
 std::size_t censusClass(DType dtype, double source);
 std::uint64_t censusCount(const Census& census, std::size_t censusClass);
 
-/// What a census may be when each source value is only known within its error. The message says what is wrong.
-std::optional<std::string> checkCensus(
-    DType dtype, const std::vector<Expectation>& sources, const Census& census, const ExponentHistogram& histogram);
+/// What a census (and its histogram, if there is one) may be when each source value is only known within its error. The
+/// message says what is wrong.
+std::optional<std::string> checkCensus(DType dtype, const std::vector<Expectation>& sources, const Census& census,
+    const ExponentHistogram* histogram = nullptr);
 
 } // namespace mantissa::test

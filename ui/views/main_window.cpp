@@ -1,5 +1,6 @@
 #include "ui/views/main_window.h"
 
+#include "engine/autocast/policy.h"
 #include "ui/plots/dashboard.h"
 #include "ui/session/app_paths.h"
 #include "ui/session/run_loader.h"
@@ -40,7 +41,7 @@ const QString commandTopic = QStringLiteral("command");
 
 DType computeFormat(const LaneConfig& config)
 {
-    return dtypeFromName(config.precision.policy).value_or(DType::Float32);
+    return policyNamed(config.precision.policy).lower;
 }
 
 } // namespace
@@ -395,7 +396,9 @@ void MainWindow::showRun(const RunInfo& info, const RunColumns& columns)
     const QColor color(QString::fromStdString(info.color));
     curve.color = color.isValid() ? color : laneColor(static_cast<int>(info.id % 6), isDark(palette()));
     curve.live = false;
-    curve.computeFormat = dtypeFromName(info.policy).value_or(DType::Float32);
+    const auto policies = policyNames();
+    const bool isKnown = std::ranges::find(policies, info.policy) != policies.end();
+    curve.computeFormat = isKnown ? policyNamed(info.policy).lower : DType::Float32;
     m_dashboard->addLane(curve);
     m_dashboard->setColumns(key, columns);
 }

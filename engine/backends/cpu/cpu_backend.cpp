@@ -146,7 +146,7 @@ DeviceInfo describeCpu()
     info.instructionSet
         = fmt::format("{}, oneDNN {}.{}.{}", nameOf(isa), version->major, version->minor, version->patch);
     if (info.bf16 == FormatSupport::Native) {
-        info.note = "Native BF16 takes subnormal BF16 inputs of matrix products (below 1.2e-38) as zero.";
+        info.note = "Native BF16 takes subnormal BF16 inputs of matrix products and convolutions (below 1.2e-38) as zero.";
     }
     return info;
 }
@@ -172,9 +172,57 @@ std::unique_ptr<Kernel> CpuBackend::prepare(const KernelRequest& request)
     case Op::Linear:
     case Op::MatMul:
         return cpu::makeMatMul(request);
+    case Op::Conv2d:
+    case Op::Conv2dInputGrad:
+    case Op::Conv2dWeightGrad:
+        return cpu::makeConv(request);
+    case Op::MaxPool2d:
+    case Op::MaxPool2dGrad:
+    case Op::AvgPool2d:
+    case Op::AvgPool2dGrad:
+        return cpu::makePool(request);
+    case Op::BatchNorm2d:
+    case Op::BatchNorm2dGrad:
+        return cpu::makeBatchNorm(request);
+    case Op::GroupNorm:
+        return cpu::makeGroupNorm(request);
+    case Op::LayerNorm:
+    case Op::RmsNorm:
+        return cpu::makeRowNorm(request);
+    case Op::NormGrad:
+        return cpu::makeNormGrad(request);
+    case Op::Embedding:
+    case Op::EmbeddingGrad:
+        return cpu::makeEmbedding(request);
+    case Op::Attention:
+        return cpu::makeAttention(request);
+    case Op::AttentionGrad:
+        return cpu::makeAttentionGrad(request);
+    case Op::ScaleMask:
+        return cpu::makeScaleMask(request);
+    case Op::Softmax:
+    case Op::LogSoftmax:
+        return cpu::makeSoftmax(request);
+    case Op::SoftmaxGrad:
+    case Op::LogSoftmaxGrad:
+        return cpu::makeSoftmaxGrad(request);
+    case Op::Sum:
+    case Op::Mean:
+    case Op::GlobalAvgPool:
+        return cpu::makeReduce(request);
+    case Op::Expand:
+        return cpu::makeExpand(request);
+    case Op::Permute:
+        return cpu::makePermute(request);
+    case Op::Concat:
+        return cpu::makeConcat(request);
+    case Op::Slice:
+    case Op::SliceGrad:
+        return cpu::makeSlice(request);
     case Op::BiasAdd:
-        return cpu::makeBiasAdd(request);
     case Op::Add:
+    case Op::Mul:
+        return cpu::makeBroadcast(request);
     case Op::Relu:
     case Op::Gelu:
     case Op::Silu:
@@ -185,6 +233,9 @@ std::unique_ptr<Kernel> CpuBackend::prepare(const KernelRequest& request)
     case Op::SiluGrad:
     case Op::TanhGrad:
     case Op::SigmoidGrad:
+    case Op::Exp:
+    case Op::Log:
+    case Op::LogGrad:
         return cpu::makeElementwise(request);
     case Op::Dropout:
         return cpu::makeDropout(request);
@@ -194,6 +245,9 @@ std::unique_ptr<Kernel> CpuBackend::prepare(const KernelRequest& request)
         return cpu::makeCrossEntropy(request);
     case Op::SoftmaxCrossEntropyGrad:
         return cpu::makeCrossEntropyGrad(request);
+    case Op::NllLoss:
+    case Op::NllLossGrad:
+        return cpu::makeNll(request);
     case Op::MseLoss:
     case Op::BceWithLogits:
         return cpu::makeElementLoss(request);
@@ -201,6 +255,7 @@ std::unique_ptr<Kernel> CpuBackend::prepare(const KernelRequest& request)
     case Op::BceWithLogitsGrad:
         return cpu::makeElementLossGrad(request);
     case Op::Cast:
+    case Op::Reshape:
         return cpu::makeCast(request);
     case Op::Scale:
         return cpu::makeScale(request);

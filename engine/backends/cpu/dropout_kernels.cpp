@@ -28,9 +28,7 @@ public:
     {
         m_x.data = binding.inputs[0];
         m_counter = static_cast<const std::int32_t*>(binding.inputs[1]);
-        m_y.data = binding.outputs[0];
-        m_y.census = binding.census;
-        m_y.histogram = binding.histogram;
+        m_y.bind(binding);
         m_mask = static_cast<std::uint8_t*>(binding.outputs[1]);
     }
 
@@ -74,9 +72,7 @@ public:
     {
         m_d.data = binding.inputs[0];
         m_mask = static_cast<const std::uint8_t*>(binding.inputs[1]);
-        m_y.data = binding.outputs[0];
-        m_y.census = binding.census;
-        m_y.histogram = binding.histogram;
+        m_y.bind(binding);
     }
 
     void run(Stream& /*stream*/) override

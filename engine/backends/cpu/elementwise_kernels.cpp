@@ -1,6 +1,6 @@
 // Activations and their gradients, sums, casts, scaling, accumulation: block by block in FP32, rounded once.
 #include "engine/backends/cpu/kernel_factories.h"
-#include "engine/backends/cpu/operands.h"
+#include "engine/backends/cpu/parts.h"
 #include "engine/backends/cpu/simd/simd_kernels.h"
 
 #include <cmath>
@@ -15,7 +15,8 @@ class MapKernel : public Kernel
 {
 public:
     explicit MapKernel(const KernelRequest& request)
-        : m_elements(elementsOf(request.outputs[0]))
+        : m_threads(request.threads)
+        , m_elements(elementsOf(request.outputs[0]))
     {
         m_a.dtype = request.inputs[0].dtype;
         m_b.dtype = request.inputs.size() > 1 ? request.inputs[1].dtype : DType::Float32;
@@ -26,12 +27,19 @@ public:
     {
         m_a.data = binding.inputs[0];
         m_b.data = binding.inputs.size() > 1 ? binding.inputs[1] : nullptr;
-        m_y.data = binding.outputs[0];
-        m_y.census = binding.census;
-        m_y.histogram = binding.histogram;
+        m_y.bind(binding);
     }
 
 protected:
+    /// Calls f(offset, count, target) for blocks of the result, in parallel.
+    template <typename F> void forBlocksOfResult(F f) const
+    {
+        forPartsOf(m_y, m_threads, m_elements, 1, [&](std::size_t begin, std::size_t end, const Target& y) {
+            forBlocks(end - begin, [&](std::size_t offset, std::size_t n) { f(begin + offset, n, y); });
+        });
+    }
+
+    int m_threads;
     std::size_t m_elements;
     Source m_a;
     Source m_b;
@@ -49,11 +57,11 @@ public:
 
     void run(Stream& /*stream*/) override
     {
-        Block in;
-        Block out;
-        forBlocks(m_elements, [&](std::size_t offset, std::size_t n) {
-            m_function(m_y.place(offset, out.values), m_a.read(offset, n, in.values), n);
-            m_y.finish(offset, n, out.values);
+        forBlocksOfResult([this](std::size_t offset, std::size_t n, const Target& y) {
+            Block in;
+            Block out;
+            m_function(y.place(offset, out.values), m_a.read(offset, n, in.values), n);
+            y.finish(offset, n, out.values);
         });
     }
 
@@ -72,12 +80,12 @@ public:
 
     void run(Stream& /*stream*/) override
     {
-        Block a;
-        Block b;
-        Block out;
-        forBlocks(m_elements, [&](std::size_t offset, std::size_t n) {
-            m_function(m_y.place(offset, out.values), m_a.read(offset, n, a.values), m_b.read(offset, n, b.values), n);
-            m_y.finish(offset, n, out.values);
+        forBlocksOfResult([this](std::size_t offset, std::size_t n, const Target& y) {
+            Block a;
+            Block b;
+            Block out;
+            m_function(y.place(offset, out.values), m_a.read(offset, n, a.values), m_b.read(offset, n, b.values), n);
+            y.finish(offset, n, out.values);
         });
     }
 
@@ -95,34 +103,27 @@ public:
         if (m_a.dtype == m_y.dtype) {
             copyBits();
         } else if (m_y.dtype == DType::Float32) {
-            expand(m_a.dtype, m_a.data, static_cast<float*>(m_y.data), m_elements);
+            forParts(m_threads, m_elements, 1, [this](std::size_t begin, std::size_t end) {
+                const auto* source = static_cast<const std::byte*>(m_a.data);
+                expand(
+                    m_a.dtype, source + begin * sizeOf(m_a.dtype), static_cast<float*>(m_y.data) + begin, end - begin);
+            });
         } else {
-            round(m_y);
+            forBlocksOfResult([this](std::size_t offset, std::size_t n, const Target& y) {
+                Block in;
+                y.finish(offset, n, m_a.read(offset, n, in.values));
+            });
         }
     }
 
 private:
-    void round(const Target& target) const
-    {
-        Block in;
-        forBlocks(m_elements,
-            [&](std::size_t offset, std::size_t n) { target.finish(offset, n, m_a.read(offset, n, in.values)); });
-    }
-
     /// Same format: the bits stay, NaN payloads included; a census counts on the side.
     void copyBits() const
     {
-        if (m_y.census != nullptr) {
-            Block in;
-            std::uint16_t discarded[blockElements];
-            Target counter = m_y;
-            counter.data = discarded;
-            forBlocks(m_elements,
-                [&](std::size_t offset, std::size_t n) { counter.finish(0, n, m_a.read(offset, n, in.values)); });
-        }
         if (m_a.data != m_y.data) {
             std::memcpy(m_y.data, m_a.data, m_elements * sizeOf(m_a.dtype));
         }
+        countTensor(m_y, m_elements, m_threads);
     }
 };
 
@@ -134,11 +135,11 @@ public:
     void run(Stream& /*stream*/) override
     {
         const float factor = scalarAt(m_b.data);
-        Block in;
-        Block out;
-        forBlocks(m_elements, [&](std::size_t offset, std::size_t n) {
-            m_scale(m_y.place(offset, out.values), m_a.read(offset, n, in.values), factor, n);
-            m_y.finish(offset, n, out.values);
+        forBlocksOfResult([this, factor](std::size_t offset, std::size_t n, const Target& y) {
+            Block in;
+            Block out;
+            m_scale(y.place(offset, out.values), m_a.read(offset, n, in.values), factor, n);
+            y.finish(offset, n, out.values);
         });
     }
 
@@ -167,7 +168,7 @@ public:
             if (!keeps) {
                 std::memset(m_y.data, 0, m_elements * sizeOf(m_y.dtype));
             }
-            countOnly(keeps);
+            countTensor(m_y, m_elements, m_threads); // the sum is what is there
             return;
         }
         const Source accumulated {m_y.dtype, m_y.data};
@@ -187,22 +188,6 @@ public:
     }
 
 private:
-    /// The sum is what is there; its census counts it all the same.
-    void countOnly(bool keeps) const
-    {
-        if (m_y.census == nullptr) {
-            return;
-        }
-        const Source accumulated {m_y.dtype, m_y.data};
-        Block values {};
-        std::uint16_t discarded[blockElements];
-        Target counter = m_y;
-        counter.data = discarded;
-        forBlocks(m_elements, [&](std::size_t offset, std::size_t n) {
-            counter.finish(0, n, keeps ? accumulated.read(offset, n, values.values) : values.values);
-        });
-    }
-
     decltype(SimdKernels::add) m_add = simdKernels().add;
     const void* m_keep = nullptr;
     const void* m_guard = nullptr;
@@ -228,6 +213,10 @@ SimdKernels::Unary unaryFunction(const KernelRequest& request)
         return simd.tanh;
     case Op::Sigmoid:
         return simd.sigmoid;
+    case Op::Exp:
+        return simd.exponentials;
+    case Op::Log:
+        return simd.logarithms;
     default:
         return nullptr;
     }
@@ -237,8 +226,6 @@ SimdKernels::Binary binaryFunction(const KernelRequest& request)
 {
     const SimdKernels& simd = simdKernels();
     switch (request.op) {
-    case Op::Add:
-        return simd.add;
     case Op::ReluGrad:
         return simd.reluGrad;
     case Op::GeluGrad:
@@ -249,6 +236,8 @@ SimdKernels::Binary binaryFunction(const KernelRequest& request)
         return simd.tanhGrad;
     case Op::SigmoidGrad:
         return simd.sigmoidGrad;
+    case Op::LogGrad:
+        return simd.divide;
     default:
         return nullptr;
     }

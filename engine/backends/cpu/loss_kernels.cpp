@@ -3,6 +3,7 @@
 #include "engine/backends/cpu/operands.h"
 #include "engine/backends/cpu/simd/simd_kernels.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -17,13 +18,21 @@ void writeScalar(const Target& target, double value)
     target.finish(0, 1, &scratch);
 }
 
-/// Mean over rows of log(sum exp(x - max)) - (x[label] - max). A label outside 0 .. n-1 makes the loss NaN.
+/// Rows whose label is not the one to be ignored.
+double countedRows(const std::int32_t* labels, std::size_t rows, std::int32_t ignoreIndex)
+{
+    return static_cast<double>(rows) - static_cast<double>(std::count(labels, labels + rows, ignoreIndex));
+}
+
+/// Mean over rows of log(sum exp(x - max)) - (x[label] - max), the label's term smoothed. A label outside 0 .. n-1
+/// makes the loss NaN.
 class CrossEntropyKernel : public Kernel
 {
 public:
     explicit CrossEntropyKernel(const KernelRequest& request)
-        : m_rows(static_cast<std::size_t>(request.inputs[0].shape[0]))
-        , m_classes(static_cast<std::size_t>(request.inputs[0].shape[1]))
+        : m_attributes(attributesOf<CrossEntropyAttributes>(request.attributes))
+        , m_classes(static_cast<std::size_t>(request.inputs[0].shape.back()))
+        , m_rows(elementsOf(request.inputs[1]))
     {
         m_logits.dtype = request.inputs[0].dtype;
         m_loss.dtype = request.outputs[0].dtype;
@@ -38,9 +47,7 @@ public:
     {
         m_logits.data = binding.inputs[0];
         m_labels = static_cast<const std::int32_t*>(binding.inputs[1]);
-        m_loss.data = binding.outputs[0];
-        m_loss.census = binding.census;
-        m_loss.histogram = binding.histogram;
+        m_loss.bind(binding);
         m_logProbabilities = static_cast<float*>(binding.outputs[1]);
         m_row = static_cast<float*>(binding.workspace);
     }
@@ -52,18 +59,37 @@ public:
             const float* x = m_logits.read(row * m_classes, m_classes, m_row);
             const float max = m_simd.rowMax(x, m_classes);
             const double logSum = std::log(m_simd.sumExp(x, max, m_classes));
+            float* logProbabilities = m_logProbabilities + row * m_classes;
+            m_simd.logSoftmax(logProbabilities, x, max, logSum, m_classes);
+            if (m_labels[row] == m_attributes.ignoreIndex) {
+                continue;
+            }
             const auto label = static_cast<std::size_t>(m_labels[row]); // a negative one becomes huge
-            sum += label < m_classes ? logSum - (double {x[label]} - double {max})
-                                     : std::numeric_limits<double>::quiet_NaN();
-            m_simd.logSoftmax(m_logProbabilities + row * m_classes, x, max, logSum, m_classes);
+            const double term = label < m_classes ? logSum - (double {x[label]} - double {max})
+                                                  : std::numeric_limits<double>::quiet_NaN();
+            sum += smoothed(term, logProbabilities);
         }
-        writeScalar(m_loss, sum / static_cast<double>(m_rows));
+        writeScalar(m_loss, sum / countedRows(m_labels, m_rows, m_attributes.ignoreIndex));
     }
 
 private:
+    [[nodiscard]] double smoothed(double term, const float* logProbabilities) const
+    {
+        const double share = m_attributes.labelSmoothing;
+        if (share == 0.0) {
+            return term;
+        }
+        double total = 0.0;
+        for (std::size_t i = 0; i < m_classes; ++i) {
+            total += double {logProbabilities[i]};
+        }
+        return (1.0 - share) * term - share * total / static_cast<double>(m_classes);
+    }
+
     const SimdKernels& m_simd = simdKernels();
-    std::size_t m_rows;
+    CrossEntropyAttributes m_attributes;
     std::size_t m_classes;
+    std::size_t m_rows;
     Source m_logits;
     const std::int32_t* m_labels = nullptr;
     Target m_loss;
@@ -71,13 +97,14 @@ private:
     float* m_row = nullptr;
 };
 
-/// (exp(logP) - onehot) d / m
+/// (exp(logP) - target) d / m, the target being one-hot or smoothed; 0 in rows to be ignored
 class CrossEntropyGradKernel : public Kernel
 {
 public:
     explicit CrossEntropyGradKernel(const KernelRequest& request)
-        : m_rows(static_cast<std::size_t>(request.inputs[1].shape[0]))
-        , m_classes(static_cast<std::size_t>(request.inputs[1].shape[1]))
+        : m_attributes(attributesOf<CrossEntropyAttributes>(request.attributes))
+        , m_classes(static_cast<std::size_t>(request.inputs[1].shape.back()))
+        , m_rows(elementsOf(request.inputs[2]))
     {
         m_y.dtype = request.outputs[0].dtype;
     }
@@ -87,34 +114,115 @@ public:
         m_d = binding.inputs[0];
         m_logProbabilities = static_cast<const float*>(binding.inputs[1]);
         m_labels = static_cast<const std::int32_t*>(binding.inputs[2]);
-        m_y.data = binding.outputs[0];
-        m_y.census = binding.census;
-        m_y.histogram = binding.histogram;
+        m_y.bind(binding);
     }
 
     void run(Stream& /*stream*/) override
     {
-        const double factor = double {scalarAt(m_d)} / static_cast<double>(m_rows);
+        const double factor = double {scalarAt(m_d)} / countedRows(m_labels, m_rows, m_attributes.ignoreIndex);
+        const double share = m_attributes.labelSmoothing;
+        const LabelTarget target {share / static_cast<double>(m_classes), 1.0 - share};
         Block out;
         for (std::size_t row = 0; row < m_rows; ++row) {
+            const bool isIgnored = m_labels[row] == m_attributes.ignoreIndex;
             const auto label = static_cast<std::size_t>(m_labels[row]);
             forBlocks(m_classes, [&](std::size_t column, std::size_t n) {
                 const std::size_t offset = row * m_classes + column;
-                // Left of the block it wraps around, and is outside all the same.
-                m_softmaxGrad(m_y.place(offset, out.values), m_logProbabilities + offset, label - column, factor, n);
+                float* place = m_y.place(offset, out.values);
+                if (isIgnored) {
+                    std::fill_n(place, n, 0.0F);
+                } else {
+                    // Left of the block the label wraps around, and is outside all the same.
+                    m_gradient(place, m_logProbabilities + offset, target, label - column, factor, n);
+                }
                 m_y.finish(offset, n, out.values);
             });
         }
     }
 
 private:
-    decltype(SimdKernels::softmaxGrad) m_softmaxGrad = simdKernels().softmaxGrad;
-    std::size_t m_rows;
+    decltype(SimdKernels::crossEntropyGrad) m_gradient = simdKernels().crossEntropyGrad;
+    CrossEntropyAttributes m_attributes;
     std::size_t m_classes;
+    std::size_t m_rows;
     const void* m_d = nullptr;
     const float* m_logProbabilities = nullptr;
     const std::int32_t* m_labels = nullptr;
     Target m_y;
+};
+
+class NllKernel : public Kernel
+{
+public:
+    explicit NllKernel(const KernelRequest& request)
+        : m_ignoreIndex(attributesOf<CrossEntropyAttributes>(request.attributes).ignoreIndex)
+        , m_isGradient(request.op == Op::NllLossGrad)
+        , m_classes(static_cast<std::size_t>((m_isGradient ? request.outputs : request.inputs)[0].shape.back()))
+        , m_rows(elementsOf(request.inputs[1]))
+    {
+        m_in.dtype = request.inputs[0].dtype;
+        m_out.dtype = request.outputs[0].dtype;
+    }
+
+    void bind(const KernelBinding& binding) override
+    {
+        m_in.data = binding.inputs[0];
+        m_labels = static_cast<const std::int32_t*>(binding.inputs[1]);
+        m_out.bind(binding);
+    }
+
+    void run(Stream& /*stream*/) override
+    {
+        const double rows = countedRows(m_labels, m_rows, m_ignoreIndex);
+        if (m_isGradient) {
+            spread(static_cast<float>(-double {scalarAt(m_in.data)} / rows));
+        } else {
+            writeScalar(m_out, -picked() / rows);
+        }
+    }
+
+private:
+    /// The sum of what the labels point to; NaN if one points outside.
+    [[nodiscard]] double picked() const
+    {
+        double sum = 0.0;
+        for (std::size_t row = 0; row < m_rows; ++row) {
+            if (m_labels[row] == m_ignoreIndex) {
+                continue;
+            }
+            const auto label = static_cast<std::size_t>(m_labels[row]);
+            float scratch = 0.0F;
+            sum += label < m_classes ? double {*m_in.read(row * m_classes + label, 1, &scratch)}
+                                     : std::numeric_limits<double>::quiet_NaN();
+        }
+        return sum;
+    }
+
+    /// `value` at the labels, 0 elsewhere.
+    void spread(float value) const
+    {
+        Block out;
+        for (std::size_t row = 0; row < m_rows; ++row) {
+            const bool isIgnored = m_labels[row] == m_ignoreIndex;
+            const auto label = static_cast<std::size_t>(m_labels[row]);
+            forBlocks(m_classes, [&](std::size_t column, std::size_t n) {
+                float* place = m_out.place(row * m_classes + column, out.values);
+                std::fill_n(place, n, 0.0F);
+                if (!isIgnored && label - column < n) {
+                    place[label - column] = value;
+                }
+                m_out.finish(row * m_classes + column, n, out.values);
+            });
+        }
+    }
+
+    std::int32_t m_ignoreIndex;
+    bool m_isGradient;
+    std::size_t m_classes;
+    std::size_t m_rows;
+    Source m_in; ///< log-probabilities, or the scalar gradient of the loss
+    const std::int32_t* m_labels = nullptr;
+    Target m_out;
 };
 
 /// A mean over elements of f(prediction, target).
@@ -134,9 +242,7 @@ public:
     {
         m_prediction.data = binding.inputs[0];
         m_target.data = binding.inputs[1];
-        m_loss.data = binding.outputs[0];
-        m_loss.census = binding.census;
-        m_loss.histogram = binding.histogram;
+        m_loss.bind(binding);
     }
 
     void run(Stream& /*stream*/) override
@@ -175,9 +281,7 @@ public:
         m_d = binding.inputs[0];
         m_prediction.data = binding.inputs[1];
         m_target.data = binding.inputs[2];
-        m_y.data = binding.outputs[0];
-        m_y.census = binding.census;
-        m_y.histogram = binding.histogram;
+        m_y.bind(binding);
     }
 
     void run(Stream& /*stream*/) override
@@ -211,10 +315,10 @@ std::unique_ptr<Kernel> makeCrossEntropy(const KernelRequest& request)
     requireDType(request, request.inputs[1], DType::Int32);
     requireFloating(request, request.outputs[0]);
     requireDType(request, request.outputs[1], DType::Float32);
-    if (request.inputs[0].shape.rank() != 2 || request.inputs[0].shape.elements() == 0) {
-        refuse(request, "logits [m, n] first");
+    if (request.inputs[0].shape.rank() < 2 || request.inputs[0].shape.elements() == 0) {
+        refuse(request, "logits [..., n] first");
     }
-    requireElements(request, request.inputs[1], request.inputs[0].shape[0]);
+    requireElements(request, request.inputs[1], request.inputs[0].shape.elements() / request.inputs[0].shape.back());
     requireElements(request, request.outputs[1], request.inputs[0].shape.elements());
     return std::make_unique<CrossEntropyKernel>(request);
 }
@@ -226,12 +330,30 @@ std::unique_ptr<Kernel> makeCrossEntropyGrad(const KernelRequest& request)
     requireDType(request, request.inputs[1], DType::Float32);
     requireDType(request, request.inputs[2], DType::Int32);
     requireFloating(request, request.outputs[0]);
-    if (request.inputs[1].shape.rank() != 2) {
-        refuse(request, "logProbabilities [m, n] second");
+    if (request.inputs[1].shape.rank() < 2 || request.inputs[1].shape.elements() == 0) {
+        refuse(request, "logProbabilities [..., n] second");
     }
-    requireElements(request, request.inputs[2], request.inputs[1].shape[0]);
+    requireElements(request, request.inputs[2], request.inputs[1].shape.elements() / request.inputs[1].shape.back());
     requireElements(request, request.outputs[0], request.inputs[1].shape.elements());
     return std::make_unique<CrossEntropyGradKernel>(request);
+}
+
+std::unique_ptr<Kernel> makeNll(const KernelRequest& request)
+{
+    const bool isGradient = request.op == Op::NllLossGrad;
+    requireArity(request, 2, 1);
+    requireFloating(request, request.inputs[0]);
+    requireDType(request, request.inputs[1], DType::Int32);
+    requireFloating(request, request.outputs[0]);
+    if (isGradient) {
+        requireDType(request, request.inputs[0], DType::Float32);
+    }
+    const Shape& rows = (isGradient ? request.outputs : request.inputs)[0].shape;
+    if (rows.rank() < 2 || rows.elements() == 0) {
+        refuse(request, "log-probabilities [..., n]");
+    }
+    requireElements(request, request.inputs[1], rows.elements() / rows.back());
+    return std::make_unique<NllKernel>(request);
 }
 
 std::unique_ptr<Kernel> makeElementLoss(const KernelRequest& request)

@@ -110,4 +110,17 @@ void requireElements(const KernelRequest& request, const TensorType& type, std::
     }
 }
 
+void requireProduct(const KernelRequest& request, bool mayHaveBias)
+{
+    const bool hasBias = mayHaveBias && request.inputs.size() == 3;
+    requireArity(request, hasBias ? 3 : 2, 1);
+    for (const TensorType& type : request.inputs) {
+        requireFloating(request, type);
+    }
+    requireFloating(request, request.outputs[0]);
+    if (hasBias) {
+        requireElements(request, request.inputs[2], request.outputs[0].shape.back());
+    }
+}
+
 } // namespace mantissa::cpu

@@ -38,6 +38,14 @@ struct Target
     Census* census = nullptr;
     ExponentHistogram* histogram = nullptr;
 
+    /// Takes an output's memory and who counts it.
+    void bind(const KernelBinding& binding, std::size_t output = 0)
+    {
+        data = binding.outputs[output];
+        census = binding.censusOf(output);
+        histogram = output == 0 ? binding.histogram : nullptr;
+    }
+
     /// Where to compute the elements from `offset` on: in place if FP32, else in `scratch`.
     [[nodiscard]] float* place(std::size_t offset, float* scratch) const;
     /// Rounds what was computed at place(); nothing is left to do for FP32.

@@ -1,4 +1,4 @@
-/// Activations and their derivatives, in forms that do not cancel in double.
+/// Activations and other functions of one number with their derivatives, in forms that do not cancel in double.
 #include "engine/backends/reference/kernels.h"
 
 #include <cmath>
@@ -123,6 +123,21 @@ void sigmoid(const Operands& operands)
 void sigmoidGrad(const Operands& operands)
 {
     mapGradient(operands, [](double d, double y) { return d * y * (1 - y); });
+}
+
+void exp(const Operands& operands)
+{
+    map(operands, [](double x) { return std::exp(x); });
+}
+
+void log(const Operands& operands)
+{
+    map(operands, [](double x) { return std::log(x); });
+}
+
+void logGrad(const Operands& operands)
+{
+    mapGradient(operands, [](double d, double x) { return d / x; });
 }
 
 } // namespace mantissa::reference

@@ -11,7 +11,17 @@ void add(const Operands& operands)
     const Input b = operands.in(1);
     const Output y = operands.out(0);
     for (std::int64_t i = 0; i < a.size(); ++i) {
-        y.set(i, a[i] + b[i]);
+        y.set(i, a[i] + b[i % b.size()]);
+    }
+}
+
+void mul(const Operands& operands)
+{
+    const Input a = operands.in(0);
+    const Input b = operands.in(1);
+    const Output y = operands.out(0);
+    for (std::int64_t i = 0; i < a.size(); ++i) {
+        y.set(i, a[i] * b[i % b.size()]);
     }
 }
 

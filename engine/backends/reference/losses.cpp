@@ -24,6 +24,16 @@ std::int64_t labelOf(const Input& labels, std::int64_t row, std::int64_t classes
     return label;
 }
 
+/// Rows that count in a mean over labels.
+double countedRows(const Input& labels, std::int32_t ignoreIndex)
+{
+    std::int64_t count = 0;
+    for (std::int64_t row = 0; row < labels.size(); ++row) {
+        count += labels.integer(row) == ignoreIndex ? 0 : 1;
+    }
+    return static_cast<double>(count);
+}
+
 /// The mean of term(prediction, target) over all elements.
 template <typename Term> void meanLoss(const Operands& operands, Term term)
 {
@@ -51,6 +61,8 @@ template <typename Slope> void meanLossGrad(const Operands& operands, Slope slop
 
 void softmaxCrossEntropy(const Operands& operands)
 {
+    const auto [smoothing, ignoreIndex] = operands.attributes<CrossEntropyAttributes>();
+    const double share = smoothing;
     const Input logits = operands.in(0);
     const Input labels = operands.in(1);
     const Output logProbabilities = operands.out(1);
@@ -67,27 +79,71 @@ void softmaxCrossEntropy(const Operands& operands)
         for (std::int64_t i = 0; i < n; ++i) {
             sum += std::exp(logits[row * n + i] - largest);
         }
+        double total = 0;
         for (std::int64_t i = 0; i < n; ++i) {
-            logProbabilities.set(row * n + i, logits[row * n + i] - largest - std::log(sum));
+            const double logProbability = logits[row * n + i] - largest - std::log(sum);
+            logProbabilities.set(row * n + i, logProbability);
+            total += logProbability;
         }
-        loss -= logits[row * n + labelOf(labels, row, n)] - largest - std::log(sum);
+        if (labels.integer(row) == ignoreIndex) {
+            continue;
+        }
+        loss -= (1 - share) * (logits[row * n + labelOf(labels, row, n)] - largest - std::log(sum));
+        loss -= share == 0 ? 0 : share * total / static_cast<double>(n); // 0 times an infinity would be NaN
     }
-    operands.out(0).set(0, loss / static_cast<double>(m));
+    operands.out(0).set(0, loss / countedRows(labels, ignoreIndex));
 }
 
 void softmaxCrossEntropyGrad(const Operands& operands)
 {
+    const auto [smoothing, ignoreIndex] = operands.attributes<CrossEntropyAttributes>();
+    const double share = smoothing;
     const double d = operands.in(0)[0];
     const Input logProbabilities = operands.in(1);
     const Input labels = operands.in(2);
     const Output gradient = operands.out(0);
     const std::int64_t m = labels.size();
     const std::int64_t n = logProbabilities.size() / m;
+    const double rows = countedRows(labels, ignoreIndex);
     for (std::int64_t row = 0; row < m; ++row) {
-        const std::int64_t label = labelOf(labels, row, n);
+        const bool isIgnored = labels.integer(row) == ignoreIndex;
+        const std::int64_t label = isIgnored ? 0 : labelOf(labels, row, n);
         for (std::int64_t i = 0; i < n; ++i) {
+            const double target = share / static_cast<double>(n) + (i == label ? 1 - share : 0);
             const double probability = std::exp(logProbabilities[row * n + i]);
-            gradient.set(row * n + i, (probability - (i == label ? 1 : 0)) * d / static_cast<double>(m));
+            gradient.set(row * n + i, isIgnored ? 0 : (probability - target) * d / rows);
+        }
+    }
+}
+
+void nllLoss(const Operands& operands)
+{
+    const std::int32_t ignoreIndex = operands.attributes<CrossEntropyAttributes>().ignoreIndex;
+    const Input logProbabilities = operands.in(0);
+    const Input labels = operands.in(1);
+    const std::int64_t n = logProbabilities.size() / labels.size();
+    double loss = 0;
+    for (std::int64_t row = 0; row < labels.size(); ++row) {
+        if (labels.integer(row) != ignoreIndex) {
+            loss -= logProbabilities[row * n + labelOf(labels, row, n)];
+        }
+    }
+    operands.out(0).set(0, loss / countedRows(labels, ignoreIndex));
+}
+
+void nllLossGrad(const Operands& operands)
+{
+    const std::int32_t ignoreIndex = operands.attributes<CrossEntropyAttributes>().ignoreIndex;
+    const double d = operands.in(0)[0];
+    const Input labels = operands.in(1);
+    const Output gradient = operands.out(0);
+    const std::int64_t n = gradient.size() / labels.size();
+    const double rows = countedRows(labels, ignoreIndex);
+    for (std::int64_t row = 0; row < labels.size(); ++row) {
+        const bool isIgnored = labels.integer(row) == ignoreIndex;
+        const std::int64_t label = isIgnored ? -1 : labelOf(labels, row, n);
+        for (std::int64_t i = 0; i < n; ++i) {
+            gradient.set(row * n + i, i == label ? -d / rows : 0);
         }
     }
 }

@@ -28,22 +28,26 @@ void linear(const Operands& operands)
 
 void matMul(const Operands& operands)
 {
-    const auto [transposeA, transposeB] = operands.attributes<MatMulAttributes>();
+    const auto [transposeA, transposeB, joinRows] = operands.attributes<MatMulAttributes>();
     const Input a = operands.in(0);
     const Input b = operands.in(1);
     const Output y = operands.out(0);
-    const std::int64_t m = a.shape()[transposeA ? 1 : 0];
-    const std::int64_t k = a.shape()[transposeA ? 0 : 1];
-    const std::int64_t n = b.shape()[transposeB ? 0 : 1];
-    for (std::int64_t row = 0; row < m; ++row) {
-        for (std::int64_t column = 0; column < n; ++column) {
+    const std::int64_t m = joinRows ? y.shape()[0] : y.shape()[y.shape().rank() - 2];
+    const std::int64_t n = y.shape().back();
+    const std::int64_t k = joinRows ? a.size() / m : a.shape()[a.shape().rank() - (transposeA ? 2 : 1)];
+    // b has fewer matrices where the leading dimensions of a are rows: then they follow each other.
+    const std::int64_t sizeOfB = b.shape().rank() == 2 ? 0 : k * n;
+    for (std::int64_t matrix = 0; matrix < y.size() / (m * n); ++matrix) {
+        for (std::int64_t i = 0; i < m * n; ++i) {
+            const std::int64_t row = i / n;
+            const std::int64_t column = i % n;
             double sum = 0;
-            for (std::int64_t i = 0; i < k; ++i) {
-                const double left = a[transposeA ? i * m + row : row * k + i];
-                const double right = b[transposeB ? column * k + i : i * n + column];
+            for (std::int64_t j = 0; j < k; ++j) {
+                const double left = a[matrix * m * k + (transposeA ? j * m + row : row * k + j)];
+                const double right = b[matrix * sizeOfB + (transposeB ? column * k + j : j * n + column)];
                 sum += left * right;
             }
-            y.set(row * n + column, sum);
+            y.set(matrix * m * n + i, sum);
         }
     }
 }

@@ -110,9 +110,9 @@ void Output::count(double source, double stored) const
 Output Operands::out(std::size_t i) const
 {
     const TensorType& type = m_request->outputs.at(i);
-    const bool isCounted = i == 0 && isHalf(type.dtype);
-    return {type, m_binding->outputs.at(i), isCounted ? m_binding->census : nullptr,
-        isCounted ? m_binding->histogram : nullptr};
+    const bool isCounted = isHalf(type.dtype);
+    return {type, m_binding->outputs.at(i), isCounted ? m_binding->censusOf(i) : nullptr,
+        isCounted && i == 0 ? m_binding->histogram : nullptr};
 }
 
 } // namespace mantissa::reference

@@ -58,6 +58,8 @@ public:
 
     [[nodiscard]] std::int64_t size() const { return m_type->shape.elements(); }
 
+    [[nodiscard]] const Shape& shape() const { return m_type->shape; }
+
 private:
     void count(double source, double stored) const;
 
@@ -85,11 +87,7 @@ public:
     [[nodiscard]] std::size_t outputCount() const { return m_request->outputs.size(); }
 
     /// The node's attributes, or their defaults if it has none.
-    template <typename T> [[nodiscard]] T attributes() const
-    {
-        const T* const given = std::get_if<T>(&m_request->attributes);
-        return given != nullptr ? *given : T {};
-    }
+    template <typename T> [[nodiscard]] T attributes() const { return attributesOf<T>(m_request->attributes); }
 
 private:
     const KernelRequest* m_request;

@@ -74,6 +74,11 @@ void add(float* y, const float* a, const float* b, std::size_t n)
     mapFloat(y, a, b, n, [](Floats u, Floats v) { return u + v; });
 }
 
+void mul(float* y, const float* a, const float* b, std::size_t n)
+{
+    mapFloat(y, a, b, n, [](Floats u, Floats v) { return u * v; });
+}
+
 void reluGrad(float* y, const float* d, const float* output, std::size_t n)
 {
     mapFloat(y, d, output, n, [](Floats u, Floats v) { return v > 0.0F ? u : splat(0.0F); });
@@ -207,15 +212,6 @@ template <typename F> MANTISSA_INLINE void forLanes(LaneSums* sums, std::size_t 
     __builtin_memcpy(sums, lanes, sizeof lanes);
 }
 
-float rowMax(const float* x, std::size_t n)
-{
-    float max = x[0];
-    for (std::size_t i = 1; i < n; ++i) {
-        max = x[i] > max || x[i] != x[i] ? x[i] : max;
-    }
-    return max;
-}
-
 double sumExp(const float* x, float max, std::size_t n)
 {
     LaneSums sums;
@@ -233,13 +229,16 @@ void logSoftmax(float* y, const float* x, float max, double logSum, std::size_t 
     mapWide(y, x, n, [offset, logSum](Doubles v) { return (v - offset) - logSum; });
 }
 
-void softmaxGrad(float* y, const float* x, std::size_t label, double factor, std::size_t n)
+void crossEntropyGrad(
+    float* y, const float* x, const LabelTarget& target, std::size_t label, double factor, std::size_t n)
 {
+    const double others = target.others;
+    const double hit = target.others + target.label;
     const bool isHere = label < n;
     const float atLabel = isHere ? x[label] : 0.0F;
-    mapWide(y, x, n, [factor](Doubles v) { return exponential(v) * factor; });
+    mapWide(y, x, n, [others, factor](Doubles v) { return (exponential(v) - others) * factor; });
     if (isHere) {
-        mapWide(y + label, &atLabel, 1, [factor](Doubles v) { return (exponential(v) - 1.0) * factor; });
+        mapWide(y + label, &atLabel, 1, [hit, factor](Doubles v) { return (exponential(v) - hit) * factor; });
     }
 }
 

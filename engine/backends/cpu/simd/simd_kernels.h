@@ -53,6 +53,33 @@ struct AdamStep
     float rootScale;
 };
 
+/// The probabilities that cross-entropy wants: `others` everywhere, and `label` more at the label.
+struct LabelTarget
+{
+    double others;
+    double label;
+};
+
+/// What normalisation does to one row, and what its gradient needs: means over the row of g d and g d normal, where g
+/// is gamma and normal = (x - mean) rstd.
+struct NormRow
+{
+    double mean;
+    double rstd;
+    double meanScaled = 0;
+    double meanProduct = 0;
+};
+
+/// The same per element, for statistics that belong to columns.
+struct NormColumns
+{
+    const double* mean;
+    const double* rstd;
+    const double* gamma;
+    const double* constant;
+    const double* perDeviation;
+};
+
 struct SimdKernels
 {
     using Unary = void (*)(float* y, const float* x, std::size_t n);
@@ -67,6 +94,7 @@ struct SimdKernels
     Unary tanh;
     Unary sigmoid;
     Binary add;
+    Binary mul;
     Binary reluGrad; ///< d, y
     Binary geluGrad; ///< d, x
     Binary geluTanhGrad; ///< d, x
@@ -86,13 +114,54 @@ struct SimdKernels
     float (*rowMax)(const float* x, std::size_t n); ///< NaN if there is one
     double (*sumExp)(const float* x, float max, std::size_t n); ///< sum of exp(x - max)
     void (*logSoftmax)(float* y, const float* x, float max, double logSum, std::size_t n);
-    /// y = (exp(x) - [i == label]) factor; the label may lie outside
-    void (*softmaxGrad)(float* y, const float* x, std::size_t label, double factor, std::size_t n);
+    /// y = (exp(x) - target of element i) factor; the label may lie outside
+    void (*crossEntropyGrad)(
+        float* y, const float* x, const LabelTarget& target, std::size_t label, double factor, std::size_t n);
     void (*squaredErrors)(LaneSums* sums, const float* prediction, const float* target, std::size_t n);
     void (*bceTerms)(LaneSums* sums, const float* logits, const float* target, std::size_t n);
     void (*mseGrad)(float* y, const float* prediction, const float* target, double factor, std::size_t n);
     void (*bceGrad)(float* y, const float* logits, const float* target, double factor, std::size_t n);
     void (*addToSums)(double* sums, const float* row, std::size_t n);
+
+    // Rows: sums by lanes, as LaneSums says.
+    void (*sumRow)(LaneSums* sums, const float* x, std::size_t n);
+    void (*squaresRow)(LaneSums* sums, const float* x, double mean, std::size_t n); ///< of (x - mean)^2
+    void (*dotRow)(LaneSums* sums, const float* a, const float* b, std::size_t n);
+    /// y = normal gamma + beta; beta may be null
+    void (*normaliseRow)(
+        float* y, const float* x, const NormRow& row, const float* gamma, const float* beta, std::size_t n);
+    void (*normGradSums)(LaneSums* scaled, LaneSums* products, const float* d, const float* x, const float* gamma,
+        const NormRow& row, std::size_t n);
+    /// dx = (g d - meanScaled - normal meanProduct) rstd
+    void (*normGradRow)(
+        float* dx, const float* d, const float* x, const float* gamma, const NormRow& row, std::size_t n);
+
+    // Columns: every element has a sum, factor or shift of its own.
+    void (*normGradColumns)(
+        double* gammaSums, double* betaSums, const float* d, const float* x, const NormRow& row, std::size_t n);
+    /// sums += a, products += a (b - offset)
+    void (*columnProducts)(
+        double* sums, double* products, const float* a, const float* b, const double* offset, std::size_t n);
+    void (*affine)(float* y, const float* x, const double* scale, const double* shift, std::size_t n);
+    /// dx = (d gamma - constant - (x - mean) perDeviation) rstd
+    void (*columnNormGrad)(float* dx, const float* d, const float* x, const NormColumns& columns, std::size_t n);
+    void (*scaleSums)(float* y, const double* sums, double factor, std::size_t n);
+    void (*addScaled)(float* y, const float* x, float factor, std::size_t n); ///< y += x factor
+
+    // Windows of pooling: rows[k] points to the n channels at places[k].
+    void (*maxOfWindow)(float* y, std::uint8_t* place, const float* const* rows, const std::uint8_t* places,
+        std::size_t window, std::size_t n);
+    /// Adds d to the row at `place`.
+    void (*scatterToWindow)(float* const* rows, const float* d, const std::uint8_t* place, const std::uint8_t* places,
+        std::size_t window, std::size_t n);
+
+    /// y = e^(factor x - offset), within 3 units of 2^-24 and the rounding of its operand; returns the sum of y
+    double (*expRow)(float* y, const float* x, float factor, float offset, std::size_t n);
+    void (*softmaxGradRow)(float* y, const float* p, const float* d, double mean, double factor, std::size_t n);
+    void (*logSoftmaxGradRow)(float* y, const float* d, const float* x, double sum, std::size_t n);
+    Unary exponentials;
+    Unary logarithms;
+    Binary divide;
 
     void (*measure)(GradientLanes* lanes, const float* g, std::size_t n);
     void (*unscale)(GradientLanes* lanes, float* y, const float* g, float factor, std::size_t n);

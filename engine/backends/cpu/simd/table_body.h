@@ -1,6 +1,8 @@
-/// The table of the functions in kernels_body.h; included once per instruction set.
+/// The table of the functions in the bodies; included once per instruction set.
 
 #include "engine/backends/cpu/simd/kernels_body.h"
+#include "engine/backends/cpu/simd/reduce_body.h"
+#include "engine/backends/cpu/simd/softmax_body.h"
 
 constexpr SimdKernels table(const char* name)
 {
@@ -13,6 +15,7 @@ constexpr SimdKernels table(const char* name)
         .tanh = tanh,
         .sigmoid = sigmoid,
         .add = add,
+        .mul = mul,
         .reluGrad = reluGrad,
         .geluGrad = geluGrad,
         .geluTanhGrad = geluTanhGrad,
@@ -27,12 +30,32 @@ constexpr SimdKernels table(const char* name)
         .rowMax = rowMax,
         .sumExp = sumExp,
         .logSoftmax = logSoftmax,
-        .softmaxGrad = softmaxGrad,
+        .crossEntropyGrad = crossEntropyGrad,
         .squaredErrors = squaredErrors,
         .bceTerms = bceTerms,
         .mseGrad = mseGrad,
         .bceGrad = bceGrad,
         .addToSums = addToSums,
+        .sumRow = sumRow,
+        .squaresRow = squaresRow,
+        .dotRow = dotRow,
+        .normaliseRow = normaliseRow,
+        .normGradSums = normGradSums,
+        .normGradRow = normGradRow,
+        .normGradColumns = normGradColumns,
+        .columnProducts = columnProducts,
+        .affine = affine,
+        .columnNormGrad = columnNormGrad,
+        .scaleSums = scaleSums,
+        .addScaled = addScaled,
+        .maxOfWindow = maxOfWindow,
+        .scatterToWindow = scatterToWindow,
+        .expRow = expRow,
+        .softmaxGradRow = softmaxGradRow,
+        .logSoftmaxGradRow = logSoftmaxGradRow,
+        .exponentials = exponentials,
+        .logarithms = logarithms,
+        .divide = divide,
         .measure = measure,
         .unscale = unscale,
         .sgd = sgd,
