@@ -1,6 +1,8 @@
 /// Layers as JSON: the kinds, the keys that each takes, and a checked layer's values.
 #pragma once
 
+#include "engine/graph/graph.h"
+
 #include <nlohmann/json.hpp>
 
 #include <array>
@@ -13,8 +15,6 @@ namespace mantissa {
 
 class LayerBuilder;
 class Layer;
-
-using ValueId = std::uint32_t;
 
 enum class KeyType : std::uint8_t {
     Integer,

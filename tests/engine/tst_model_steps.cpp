@@ -291,6 +291,51 @@ private slots:
         const double reached = lane.validate().accuracy;
         QVERIFY2(reached > accuracy, qPrintable(QString::number(reached)));
     }
+
+    void gptLearnsToAddInEveryPrecision_data()
+    {
+        QTest::addColumn<QString>("policy");
+        for (const char* policy : {"fp32", "fp16", "bf16"}) {
+            QTest::newRow(policy) << policy;
+        }
+    }
+
+    void gptLearnsToAddInEveryPrecision()
+    {
+        QFETCH(const QString, policy);
+        constexpr std::int64_t pairs = 49; // a and b from 0 to 6; asked: a + b modulo 7
+        const nlohmann::json model {{"kind", "gpt"}, {"width", 32}, {"depth", 1}};
+        const StepGraph step = buildStepGraph(laneOf(model, qPrintable(policy), 0.005), tokenTask(pairs, 2, false));
+        const ModelConfig config = laneOf(model, qPrintable(policy), 0.005).model;
+        const Model built = buildModel(config, tokenTask(pairs, 2, false));
+        Executor executor(step.graph, backendByName("cpu"), 1);
+        for (std::size_t i = 0; i < step.parameters.size(); ++i) {
+            const std::vector<float> values = initialValues(built.graph, built.parameters[i], 1);
+            executor.write(step.parameters[i], std::as_bytes(std::span(values)));
+            executor.synchronize();
+        }
+        std::vector<std::int32_t> tokens;
+        std::vector<std::int32_t> sums;
+        for (std::int32_t i = 0; i < pairs; ++i) {
+            tokens.insert(tokens.end(), {i / 7, i % 7});
+            sums.push_back((i / 7 + i % 7) % 7);
+        }
+        executor.write(step.input, std::as_bytes(std::span(tokens)));
+        executor.write(step.target, std::as_bytes(std::span(sums)));
+        executor.setScalar(step.lossScale, 1024.0F);
+        executor.setScalar(step.inverseScale, 1 / 1024.0F);
+        executor.setScalar(step.lr, 0.005F);
+        executor.uploadStepInputs();
+        for (int i = 0; i < 200; ++i) {
+            for (const Phase phase :
+                {Phase::WeightCast, Phase::Forward, Phase::Backward, Phase::Unscale, Phase::Optimizer}) {
+                executor.run(phase);
+            }
+        }
+        executor.downloadStepOutputs();
+        const double loss = executor.scalar(step.loss);
+        QVERIFY2(loss < 0.1, qPrintable(QString::number(loss))); // ln 7 = 1.95 at the beginning
+    }
 };
 
 QTEST_APPLESS_MAIN(TestModelSteps)
