@@ -104,7 +104,8 @@ std::string formatsText(const Graph& graph, const std::vector<ValueId>& ids)
     for (const ValueId id : ids) {
         const std::string_view format = nameOf(graph.value(id).type.dtype);
         if (format != previous) {
-            text += (text.empty() ? "" : ", ") + std::string(format);
+            text += text.empty() ? "" : ", ";
+            text += format;
         }
         previous = format;
     }
@@ -146,12 +147,14 @@ std::string graphText(const Experiment& experiment)
                 formatsText(step.graph, node.inputs), std::string(formatOf(step.graph, node)),
                 hasOutput ? step.graph.value(node.outputs.front()).type.shape.text() : "", node.reason});
         }
-        text += fmt::format("{}{}: policy {}, {} casts per step; forward ops", text.empty() ? "" : "\n", lane.name,
-            lane.precision.policy, step.castsPerStep);
+        text += text.empty() ? "" : "\n";
+        text += fmt::format("{}: policy {}, {} casts per step; forward ops", lane.name, lane.precision.policy,
+            step.castsPerStep);
         for (const auto& [format, count] : opsByFormat(step.graph)) {
             text += fmt::format(" {} {}", count, format);
         }
-        text += "\n" + table.text();
+        text += '\n';
+        text += table.text();
     }
     return text;
 }

@@ -47,6 +47,7 @@ private slots:
     void printsATableForPeople();
     void writesOneRecordPerStepAndLane();
     void metricsOnStdoutLeaveItToThem();
+    void printsTheGraphInsteadOfTraining();
     void repeatsExactly();
     void eachThreadCountRepeatsExactly();
     void optionsChangeTheExperiment();
@@ -162,6 +163,39 @@ void TestCliRun::metricsOnStdoutLeaveItToThem()
     const QList<QJsonObject> lines = recordsOf(json.out);
     QCOMPARE(lines.size(), 25);
     QCOMPARE(lines.last()["experiment"].toString(), QString("tiny"));
+}
+
+void TestCliRun::printsTheGraphInsteadOfTraining()
+{
+    const CliResult result = m_cli.run({"run", m_file, "--no-db", "--print-graph", "--json"});
+    QVERIFY2(result.code == 0, qPrintable(result.err));
+    const QJsonArray lanes = result.json()["lanes"].toArray();
+    QCOMPARE(lanes.size(), 2);
+    for (const auto& entry : lanes) {
+        const QJsonObject lane = entry.toObject();
+        const bool isHalf = lane["policy"].toString() == "fp16";
+        int casts = 0;
+        int products = 0;
+        for (const auto& item : lane["nodes"].toArray()) {
+            const QJsonObject node = item.toObject();
+            const QString format = node["outputs"].toArray()[0].toObject()["dtype"].toString();
+            casts += node["cast"].toBool() ? 1 : 0;
+            if (node["op"].toString() == "linear") {
+                ++products;
+                QCOMPARE(format, QString(isHalf ? "fp16" : "fp32"));
+                QVERIFY(!node["reason"].toString().isEmpty());
+            }
+            if (node["op"].toString() == "cross_entropy") {
+                QCOMPARE(format, QString("fp32"));
+            }
+        }
+        QVERIFY(products > 0);
+        QCOMPARE(casts > 0, isHalf);
+        QCOMPARE(lane["casts_per_step"].toInt() > 0, isHalf);
+    }
+    const CliResult text = m_cli.run({"run", m_file, "--no-db", "--print-graph"});
+    QVERIFY2(text.code == 0, qPrintable(text.err));
+    QVERIFY(text.out.contains("linear") && text.out.contains("casts per step"));
 }
 
 void TestCliRun::repeatsExactly()

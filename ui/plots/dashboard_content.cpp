@@ -15,7 +15,8 @@ namespace {
 constexpr double takeInMs = 6;
 constexpr double compareMs = 3;
 constexpr double longestPauseMs = 200;
-constexpr qint64 tableEveryMs = 250; // numbers that change faster cannot be read
+constexpr qint64 tableEveryMs = 100; // numbers that change faster cannot be read
+constexpr qint64 sparingTableEveryMs = 250; // where drawing is limited
 constexpr double storedShare = 0.62; // of a stored run's colour: live lanes come first
 
 struct StepSpan
@@ -295,7 +296,8 @@ void Dashboard::Private::refresh()
         updateCursor();
         canvas->requestReplot();
     }
-    if (m_isTableStale && (!m_tableClock.isValid() || m_tableClock.elapsed() >= tableEveryMs)) {
+    const qint64 pauseMs = m_drawingShare < 1 ? sparingTableEveryMs : tableEveryMs;
+    if (m_isTableStale && (!m_tableClock.isValid() || m_tableClock.elapsed() >= pauseMs)) {
         updateTable();
     }
     m_refreshMs = static_cast<double>(clock.nsecsElapsed()) * 1e-6;
