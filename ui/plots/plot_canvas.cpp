@@ -318,8 +318,11 @@ void PlotCanvas::redrawCursor()
     // A layer of its own spares redrawing the curves while the cursor moves, and costs clearing and blending a picture
     // of the whole plot for every frame while there is none.
     QCPLayer* cursor = layer(QStringLiteral("cursor"));
-    cursor->setMode(m_cursor->isEmpty() ? QCPLayer::lmLogical : QCPLayer::lmBuffered);
-    if (isVisible()) {
+    const QCPLayer::LayerMode mode = m_cursor->isEmpty() ? QCPLayer::lmLogical : QCPLayer::lmBuffered;
+    if (mode != cursor->mode()) {
+        cursor->setMode(mode);
+        requestReplot();
+    } else if (isVisible() && mode == QCPLayer::lmBuffered) {
         cursor->replot();
     }
 }
