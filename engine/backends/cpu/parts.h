@@ -3,8 +3,6 @@
 
 #include "engine/backends/cpu/operands.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cstddef>
 
@@ -12,6 +10,10 @@ namespace mantissa::cpu {
 
 /// Below so many elements per thread, starting threads costs more than it saves.
 inline constexpr std::size_t elementsPerThread = 16384;
+
+/// Calls run(context, part) for parts [0, parts) at once, one on each thread of the calling thread's OpenMP team, which
+/// oneDNN uses too. run must not throw.
+void runTeam(std::size_t parts, void (*run)(void* context, std::size_t part), void* context);
 
 /// Calls f(begin, end) for consecutive parts of [0, count), in parallel on up to `threads` threads; `weight` elements
 /// of work belong to each of the count. f must not throw.
@@ -23,11 +25,13 @@ template <typename F> void forParts(int threads, std::size_t count, std::size_t 
         f(std::size_t {0}, count);
         return;
     }
-#pragma omp parallel for num_threads(static_cast <int>(parts)) schedule(static, 1)
-    for (std::size_t part = 0; part < parts; ++part) {
-        f(count * part / parts, count * (part + 1) / parts);
-    }
+    auto runPart = [&](std::size_t part) { f(count * part / parts, count * (part + 1) / parts); };
+    runTeam(
+        parts, [](void* context, std::size_t part) { (*static_cast<decltype(runPart)*>(context))(part); }, &runPart);
 }
+
+/// Adds what a part counted to the counts of the whole.
+void addCounts(const Target& whole, const Target& part);
 
 /// As forParts(), and hands every part a target with counts of its own: f(begin, end, target).
 template <typename F> void forPartsOf(const Target& target, int threads, std::size_t count, std::size_t weight, F f)
@@ -39,16 +43,7 @@ template <typename F> void forPartsOf(const Target& target, int threads, std::si
         own.census = target.census != nullptr ? &census : nullptr;
         own.histogram = target.histogram != nullptr ? &histogram : nullptr;
         f(begin, end, own);
-        if (target.census == nullptr) {
-            return;
-        }
-#pragma omp critical(mantissa_census)
-        {
-            *target.census += census;
-            for (std::size_t i = 0; target.histogram != nullptr && i < histogram.size(); ++i) {
-                target.histogram->at(i) += histogram.at(i);
-            }
-        }
+        addCounts(target, own);
     });
 }
 

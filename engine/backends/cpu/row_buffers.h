@@ -3,6 +3,8 @@
 
 #include "engine/backends/cpu/workspace.h"
 
+#include <omp.h>
+
 namespace mantissa::cpu {
 
 template <typename Element> class ThreadRows
