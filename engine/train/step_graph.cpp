@@ -128,8 +128,9 @@ private:
         Graph& graph = m_step.graph;
         std::vector<ValueId> gradients = differentiate(graph, loss, m_step.lossScale, m_step.parameters);
         for (const ValueId gradient : gradients) {
-            const auto producer = std::ranges::find_if(
-                graph.nodes(), [gradient](const Node& node) { return node.outputs[0] == gradient; });
+            const auto producer = std::ranges::find_if(graph.nodes(), [gradient](const Node& node) {
+                return std::ranges::find(node.outputs, gradient) != node.outputs.end();
+            });
             if (producer->op == Op::Cast && isHalf(graph.value(producer->inputs[0]).type.dtype)) {
                 m_step.gradientRoundings.push_back(producer->inputs[0]);
             }

@@ -4,6 +4,8 @@
 #include "engine/nn/layer.h"
 #include "engine/nn/presets.h"
 #include "engine/train/lane.h"
+#include "engine/train/model_task.h"
+#include "engine/train/step_graph.h"
 #include "tests/support/model_tasks.h"
 
 #include <QtTest>
@@ -344,6 +346,20 @@ private slots:
             text = error.what();
         }
         QVERIFY2(text.startsWith(message), qPrintable(text));
+    }
+
+    void gradientsAreRoundedWhereParametersWereCast()
+    {
+        // Norms hand several gradients out of one op, and their parameters are not cast: none of theirs is rounded.
+        const Dataset data = loadDataset(DataConfig {}, 1, {});
+        for (const char* kind : {"mlp", "cnn", "resnet", "vit"}) {
+            const LaneConfig config = laneOf({{"name", "a"}, {"data", {{"batch", 4}}}, {"model", {{"kind", kind}}},
+                {"precision", {{"policy", "fp16"}}}});
+            const StepGraph step = buildStepGraph(config, trainingTask(config, data));
+            const auto copies = std::ranges::count(step.graph.values(), ValueKind::WeightCopy, &Value::kind);
+            QVERIFY(copies > 0);
+            QCOMPARE(static_cast<std::ptrdiff_t>(step.gradientRoundings.size()), copies);
+        }
     }
 
     void initialWeightsAreTheSameInEveryPrecision()
