@@ -2,8 +2,8 @@
 #include "app/cli/command.h"
 #include "app/cli/number_report.h"
 #include "app/cli/output.h"
+#include "engine/core/nearest_name.h"
 #include "engine/store/run_export.h"
-#include "engine/train/nearest_name.h"
 
 #include <fmt/format.h>
 

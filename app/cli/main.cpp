@@ -2,7 +2,7 @@
 #include "app/cli/command.h"
 #include "app/cli/number_arguments.h"
 #include "engine/core/error.h"
-#include "engine/train/nearest_name.h"
+#include "engine/core/nearest_name.h"
 
 #include <algorithm>
 #include <csignal>

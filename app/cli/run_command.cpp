@@ -1,5 +1,6 @@
 // mantissa-cli run: trains an experiment's lanes side by side.
 #include "app/cli/command.h"
+#include "app/cli/graph_report.h"
 #include "app/cli/metrics_file.h"
 #include "app/cli/progress.h"
 #include "app/cli/run_experiment.h"
@@ -179,6 +180,17 @@ int report(const RunOptions& options, const std::string& name, const std::vector
     return exitCodeOf(results);
 }
 
+int printGraph(const RunOptions& options)
+{
+    const Experiment experiment = experimentFor(options);
+    if (options.json) {
+        printJson(graphJson(experiment));
+    } else {
+        print(graphText(experiment));
+    }
+    return exitDone;
+}
+
 int trainExperiment(const RunOptions& options)
 {
     const Experiment experiment = experimentFor(options);
@@ -210,7 +222,7 @@ int trainExperiment(const RunOptions& options)
     }
     progress.clear();
     if (status->state == SessionState::Failed) {
-        throw Error(ErrorCode::Internal, status->message);
+        throw Error(status->error, status->message);
     }
     std::vector<LaneResult> results = resultsOf(*status, tally);
     std::vector<std::string> problems;
@@ -253,9 +265,11 @@ void addRunCommand(CLI::App& app, Action& chosen)
     command->add_flag("--no-db", options->noDatabase, "Store nothing")->excludes(database);
     command->add_option(
         "--metrics", options->metrics, "Write one JSON object per step and lane to this file; - is stdout");
+    command->add_flag("--print-graph", options->printsGraph,
+        "Print the ops of a training step with their formats, casts and reasons instead of training");
     command->add_flag("--json", options->json, "Print the result as JSON");
     command->footer("Ctrl+C stops within one step and keeps what was trained; the exit code is then 1.");
-    command->callback([=, &chosen] { chosen = [=] { return trainExperiment(*options); }; });
+    command->callback([=, &chosen] { chosen = [=] { return options->printsGraph ? printGraph(*options) : trainExperiment(*options); }; });
 }
 
 } // namespace mantissa::cli

@@ -2,7 +2,7 @@
 
 #include "app/cli/command.h"
 #include "engine/core/error.h"
-#include "engine/train/nearest_name.h"
+#include "engine/core/nearest_name.h"
 
 #include <fmt/format.h>
 
@@ -89,18 +89,6 @@ void applySet(Experiment& experiment, const std::string& assignment)
     overrideAll(experiment, assignment.substr(0, equals), value, "--set " + assignment);
 }
 
-/// Data folders as the file means them, so that a stored run can be repeated from anywhere.
-void makePathsAbsolute(Experiment& experiment)
-{
-    for (LaneConfig& lane : experiment.lanes) {
-        const std::filesystem::path folder = lane.data.path;
-        if (!folder.empty() && folder.is_relative()) {
-            const auto absolute = std::filesystem::absolute(experiment.directory / folder).lexically_normal();
-            lane = withOverride(lane, "data.path", absolute.string());
-        }
-    }
-}
-
 } // namespace
 
 Experiment experimentFor(const RunOptions& options)
@@ -120,7 +108,6 @@ Experiment experimentFor(const RunOptions& options)
             overrideAll(experiment, path, valueFrom(text), fmt::format("--{} {}", path, text));
         }
     }
-    makePathsAbsolute(experiment);
     checkEvents(experiment.events, experiment.lanes, options.file);
     experiment.document
         = composeExperiment(experiment.name, experiment.text, experiment.lanes, experiment.events, experiment.expect);

@@ -20,6 +20,7 @@ struct RunOptions
     std::string database; ///< empty: the default one
     bool noDatabase = false;
     std::string metrics; ///< file, "-" for stdout, empty for none
+    bool printsGraph = false; ///< instead of training
     bool json = false;
 };
 

@@ -1,9 +1,9 @@
 // mantissa-cli scaler: a gradient scaler alone, fed with a trace of finite and non-finite steps.
 #include "app/cli/command.h"
 #include "app/cli/output.h"
+#include "engine/core/nearest_name.h"
 #include "engine/scaling/loss_scaler.h"
 #include "engine/store/run_export.h"
-#include "engine/train/nearest_name.h"
 
 #include <fmt/format.h>
 

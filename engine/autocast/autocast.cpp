@@ -24,6 +24,21 @@ DType widest(DType a, DType b)
     return a == b ? a : DType::Float32;
 }
 
+/// Sets the format that the node accumulates in; false if its kind has none.
+bool setAccumulate(Node& node, DType format)
+{
+    return std::visit(
+        [format](auto& attributes) {
+            if constexpr (requires { attributes.accumulate = format; }) {
+                attributes.accumulate = format;
+                return true;
+            } else {
+                return false;
+            }
+        },
+        node.attributes);
+}
+
 class Rewriter
 {
 public:
@@ -35,39 +50,51 @@ public:
 
     AutocastResult run()
     {
-        checkOverrides();
+        checkNames(m_policy.overrides, "");
+        checkNames(m_policy.accumulate, ".accumulate");
         m_result.values.resize(m_forward.values().size());
         for (ValueId id = 0; id < m_forward.values().size(); ++id) {
             if (m_forward.value(id).kind != ValueKind::Activation) {
                 m_result.values[id] = m_result.graph.addValue(m_forward.value(id));
             }
         }
-        for (const Node& node : m_forward.nodes()) {
-            rewrite(node);
+        const std::vector<PrecisionClass> classes = precisionClasses(m_forward, m_policy);
+        for (std::size_t n = 0; n < m_forward.nodes().size(); ++n) {
+            rewrite(m_forward.nodes()[n], classes[n]);
         }
         return std::move(m_result);
     }
 
 private:
-    void checkOverrides() const
+    using Formats = std::map<std::string, DType, std::less<>>;
+
+    void checkNames(const Formats& formats, std::string_view suffix) const
     {
         const auto isNode = [this](std::string_view name) {
             return std::ranges::find(m_forward.nodes(), name, &Node::name) != m_forward.nodes().end();
         };
-        for (const auto& [name, dtype] : m_policy.overrides) {
+        for (const auto& [name, dtype] : formats) {
             if (!isNode(name) && !opFromName(name)) {
                 std::string nodes;
                 for (const Node& node : m_forward.nodes()) {
                     nodes += (nodes.empty() ? "" : ", ") + node.name;
                 }
                 throw Error(ErrorCode::InvalidArgument,
-                    "precision.overrides: \"" + name
-                        + "\" is neither an op kind nor a node of this model; its nodes are " + nodes + ".");
+                    fmt::format("precision.overrides: \"{}{}\" is neither an op kind nor a node of this model; its "
+                                "nodes are {}.",
+                        name, suffix, nodes));
             }
         }
     }
 
-    void rewrite(Node node)
+    /// What is said of the node by its name or, failing that, by its kind.
+    static Formats::const_iterator find(const Formats& formats, const Node& node)
+    {
+        const auto byName = formats.find(node.name);
+        return byName != formats.end() ? byName : formats.find(opDef(node.op).name);
+    }
+
+    void rewrite(Node node, PrecisionClass precision)
     {
         std::vector<std::string> names;
         for (const ValueId id : node.outputs) {
@@ -78,11 +105,12 @@ private:
             id = m_result.values[id];
         }
         std::optional<DType> outputFormat;
-        if (const auto format = chooseFormat(node, outputFormat)) {
+        if (const auto format = chooseFormat(node, precision, outputFormat)) {
             for (std::size_t i = 0; i < castInputs(node); ++i) {
                 node.inputs[i] = inFormat(node.inputs[i], *format, node.name);
             }
         }
+        chooseAccumulate(node);
         const std::vector<ValueId> outputs = m_result.graph.append(std::move(node), names, outputFormat);
         for (std::size_t i = 0; i < outputs.size(); ++i) {
             m_result.values[originals[i]] = outputs[i];
@@ -94,16 +122,14 @@ private:
     static std::size_t castInputs(const Node& node) { return std::min(opDef(node.op).castInputs, node.inputs.size()); }
 
     /// The format of the node's inputs, and of its output where that is another one, noting the reason on the node.
-    std::optional<DType> chooseFormat(Node& node, std::optional<DType>& outputFormat) const
+    std::optional<DType> chooseFormat(Node& node, PrecisionClass precision, std::optional<DType>& outputFormat) const
     {
         const OpDef& def = opDef(node.op);
-        for (const std::string_view name : {std::string_view(node.name), def.name}) {
-            if (const auto found = m_policy.overrides.find(name); found != m_policy.overrides.end()) {
-                node.reason = fmt::format("override of {}", name);
-                return found->second;
-            }
+        if (const auto found = find(m_policy.overrides, node); found != m_policy.overrides.end()) {
+            node.reason = fmt::format("override of {}", found->first);
+            return found->second;
         }
-        switch (def.precision) {
+        switch (precision) {
         case PrecisionClass::Lower:
             node.reason = fmt::format("policy {}: {} runs in {}", m_policy.name, def.name, nameOf(m_policy.lower));
             return m_policy.lower;
@@ -123,10 +149,28 @@ private:
             }
             return format;
         }
+        case PrecisionClass::AsIs:
+            node.reason = "follows its input; parameters in fp32";
+            return std::nullopt;
         case PrecisionClass::Fixed:
             return std::nullopt;
         }
         return std::nullopt;
+    }
+
+    void chooseAccumulate(Node& node) const
+    {
+        const auto found = find(m_policy.accumulate, node);
+        if (found == m_policy.accumulate.end()) {
+            return;
+        }
+        if (!setAccumulate(node, found->second)) {
+            throw Error(ErrorCode::InvalidArgument,
+                fmt::format("precision.overrides: \"{}.accumulate\": {} accumulates nothing whose format can be "
+                            "chosen.",
+                    found->first, opDef(node.op).name));
+        }
+        node.reason += fmt::format("; accumulates in {}", nameOf(found->second));
     }
 
     ValueId inFormat(ValueId id, DType format, const std::string& user)

@@ -1,23 +1,12 @@
-/// Rewrites a graph of FP32 ops for a precision policy by inserting explicit casts, as torch.autocast does at run time.
+/// Rewrites a graph of FP32 ops for a precision policy by inserting explicit casts, as frameworks do at run time.
 #pragma once
 
+#include "engine/autocast/policy.h"
 #include "engine/graph/graph.h"
 
-#include <functional>
-#include <map>
-#include <string>
 #include <vector>
 
 namespace mantissa {
-
-/// Which op runs in which format.
-struct Policy
-{
-    std::string name = "fp32";
-    DType lower = DType::Float32; ///< the format of PrecisionClass::Lower ops; Float32: no autocast
-    /// By node name ("fc1") or, where none is given, by op name ("linear"): overrules the classes.
-    std::map<std::string, DType, std::less<>> overrides;
-};
 
 struct AutocastResult
 {

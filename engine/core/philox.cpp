@@ -1,9 +1,9 @@
 #include "engine/core/philox.h"
 
 #include "engine/core/hash.h"
+#include "engine/core/portable_math.h"
 
 #include <cmath>
-#include <numbers>
 #include <numeric>
 #include <utility>
 
@@ -53,11 +53,11 @@ void fillNormal(std::span<float> values, float mean, float deviation, const Phil
         const auto bits = random(i / 2);
         // (0, 1]: the logarithm needs a positive number.
         const double u = (static_cast<double>(bits[0]) + 1.0) * 0x1p-32;
-        const double angle = 2.0 * std::numbers::pi * static_cast<double>(bits[1]) * 0x1p-32;
-        const double radius = std::sqrt(-2.0 * std::log(u));
-        values[i] = mean + deviation * static_cast<float>(radius * std::cos(angle));
+        const auto [sine, cosine] = portableSineCosine(static_cast<double>(bits[1]) * 0x1p-32);
+        const double radius = std::sqrt(-2.0 * portableLog(u));
+        values[i] = mean + deviation * static_cast<float>(radius * cosine);
         if (i + 1 < values.size()) {
-            values[i + 1] = mean + deviation * static_cast<float>(radius * std::sin(angle));
+            values[i + 1] = mean + deviation * static_cast<float>(radius * sine);
         }
     }
 }

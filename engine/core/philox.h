@@ -43,7 +43,9 @@ inline float toUnitFloat(std::uint32_t bits)
 /// Fills with uniform values in [low, high).
 void fillUniform(std::span<float> values, float low, float high, const Philox& random);
 
-/// Fills with normal values (Box-Muller in double).
+/// Fills with normal values: Box-Muller in double, from words 0 and 1 of counter i / 2 for the values i and i + 1. The
+/// logarithm, sine and cosine are those of portable_math.h, so the values are the same on every machine.
+/// Source: Box and Muller, "A note on the generation of random normal deviates", 1958.
 void fillNormal(std::span<float> values, float mean, float deviation, const Philox& random);
 
 /// A random order of 0 .. n-1 (Fisher-Yates); epoch selects an independent order of the same stream.

@@ -17,6 +17,7 @@ enum class PrecisionClass : std::uint8_t {
     Float32, ///< runs in FP32: losses, normalisations
     Float32Output, ///< reads its input as it is and writes FP32: sums, softmax
     Follow, ///< runs in the widest format among its inputs: elementwise ops
+    AsIs, ///< runs in the format of its first input; its parameters keep theirs
     Fixed, ///< not autocast's business: casts, backward and update ops
 };
 

@@ -1,8 +1,8 @@
 #include "engine/nn/model.h"
 
 #include "engine/core/error.h"
-#include "engine/core/philox.h"
-#include "engine/nn/mlp.h"
+#include "engine/nn/layer_builder.h"
+#include "engine/nn/presets.h"
 
 #include <fmt/format.h>
 
@@ -25,38 +25,49 @@ Op lossOp(const std::string& loss)
         fmt::format("loss: there is no \"{}\"; choose cross_entropy, mse or bce_with_logits.", loss));
 }
 
+Shape withBatch(std::int64_t batch, const Shape& sample)
+{
+    std::vector<std::int64_t> dims {batch};
+    dims.insert(dims.end(), sample.dims().begin(), sample.dims().end());
+    return Shape(std::move(dims));
+}
+
 } // namespace
 
 Model buildModel(const ModelConfig& config, const ModelTask& task)
 {
-    if (config.kind != "mlp") {
-        throw Error(
-            ErrorCode::InvalidArgument, fmt::format("model.kind: there is no \"{}\"; choose mlp.", config.kind));
+    const bool isList = config.kind == "layers";
+    const nlohmann::json layers = isList ? config.layers : presetLayers(config, task);
+    if (const std::string problem = layersProblem(layers); !problem.empty()) {
+        throw Error(ErrorCode::InvalidArgument,
+            fmt::format("{}{}{}", isList ? "model.layers" : "model", problem.starts_with('[') ? "" : " ", problem));
     }
     Model model;
-    model.input = model.graph.addValue({"input", {DType::Float32, {task.batch, task.features}}, ValueKind::Input});
+    model.input = model.graph.addValue(
+        {"input", {task.sample.dtype, withBatch(task.batch, task.sample.shape)}, ValueKind::Input});
     const Op loss = lossOp(task.loss);
-    const TensorType targetType = loss == Op::SoftmaxCrossEntropy
-        ? TensorType {DType::Int32, {task.batch}}
-        : TensorType {DType::Float32, {task.batch, task.outputs}};
-    model.target = model.graph.addValue({"target", targetType, ValueKind::Input});
-    model.output = appendMlp(model, config, task);
+    Shape targets = task.perToken ? Shape {task.batch, task.sample.shape[0]} : Shape {task.batch};
+    if (loss != Op::SoftmaxCrossEntropy) {
+        targets = Shape([&] {
+            std::vector<std::int64_t> dims = targets.dims();
+            dims.push_back(task.outputs);
+            return dims;
+        }());
+    }
+    const DType targetType = loss == Op::SoftmaxCrossEntropy ? DType::Int32 : DType::Float32;
+    model.target = model.graph.addValue({"target", {targetType, targets}, ValueKind::Input});
+    LayerBuilder builder(model, task, config.initGain, isList ? "model.layers" : "model");
+    model.output = builder.appendModel(layers, model.input);
     std::vector<std::string> lossOutputs {"loss"};
+    Attributes attributes;
     if (loss == Op::SoftmaxCrossEntropy) {
         lossOutputs.emplace_back("log_probabilities");
+        attributes = CrossEntropyAttributes {.labelSmoothing = 0, .ignoreIndex = task.ignoreIndex};
     }
     model.loss = model.graph.append(
-        {.op = loss, .name = "loss", .attributes = {}, .inputs = {model.output, model.target}, .outputs = {}},
+        {.op = loss, .name = "loss", .attributes = attributes, .inputs = {model.output, model.target}, .outputs = {}},
         lossOutputs)[0];
     return model;
-}
-
-std::vector<float> initialValues(const Graph& graph, const Parameter& parameter, std::uint64_t seed)
-{
-    const Value& value = graph.value(parameter.value);
-    std::vector<float> values(static_cast<std::size_t>(value.type.shape.elements()));
-    fillUniform(values, -parameter.bound, parameter.bound, Philox(seed, randomStream(RandomPurpose::Init, value.name)));
-    return values;
 }
 
 } // namespace mantissa

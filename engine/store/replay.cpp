@@ -28,7 +28,7 @@ void appendUnreached(json& events, const ReplaySource& source)
     for (const json& scripted : source.experiment.value("events", json::array())) {
         const auto step = scripted.value("step", std::int64_t {0});
         const std::string lane = scripted.value("lane", std::string());
-        if (step < source.steps || (!lane.empty() && lane != source.lane)) {
+        if (step < source.nextStep || (!lane.empty() && lane != source.lane)) {
             continue;
         }
         const json changes = scripted.value("set", json::object());
@@ -47,8 +47,8 @@ void appendEarlyEnd(json& events, const json& settings, const ReplaySource& sour
     for (const json& event : events) {
         planned = event["set"].value("steps", planned);
     }
-    if (source.steps > 0 && source.steps < planned.get<std::int64_t>()) {
-        events.push_back(changeOf(source.lane, source.steps, "steps", source.steps));
+    if (source.nextStep > 0 && source.nextStep < planned.get<std::int64_t>()) {
+        events.push_back(changeOf(source.lane, source.nextStep, "steps", source.nextStep));
     }
 }
 

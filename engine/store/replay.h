@@ -18,7 +18,7 @@ struct ReplaySource
     std::string experimentName;
     std::string lane;
     std::string color;
-    std::int64_t steps = 0; ///< that the run recorded
+    std::int64_t nextStep = 0; ///< after the last recorded one; a copied lane's first is not 0, so no count of records
     std::vector<Event> events; ///< in the order they happened
 };
 

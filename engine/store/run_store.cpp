@@ -383,7 +383,8 @@ nlohmann::json RunStore::replayExperiment(RunId id) const
     ReplaySource source;
     const bool found = m_impl->database.guarded("reading a run's settings", [&] {
         SQLite::Statement query(m_impl->database.connection(),
-            "SELECT settings, document, name, lane, color, steps FROM runs "
+            "SELECT settings, document, name, lane, color, coalesce((SELECT first_step + step_count FROM step_chunks "
+            "WHERE run_id = runs.id ORDER BY ordinal DESC LIMIT 1), 0) FROM runs "
             "JOIN experiments ON experiments.id = experiment_id WHERE runs.id = ?");
         query.bind(1, id);
         if (!query.executeStep()) {
@@ -394,7 +395,7 @@ nlohmann::json RunStore::replayExperiment(RunId id) const
         source.experimentName = query.getColumn(2).getString();
         source.lane = query.getColumn(3).getString();
         source.color = query.getColumn(4).getString();
-        source.steps = query.getColumn(5).getInt64();
+        source.nextStep = query.getColumn(5).getInt64();
         return true;
     });
     if (!found) {

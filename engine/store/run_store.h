@@ -110,7 +110,8 @@ public:
     void eventHappened(const Event& event) override;
     void runEnded(std::uint32_t lane, const RunSummary& summary) override;
 
-    /// A lane's newest run; waits until it is in the file. Throws Error if it cannot be there or the lane never started.
+    /// The newest run of a lane. Blocks until it is in the file. Throws Error (Io, problem()) if it cannot be written,
+    /// and (InvalidArgument) if the lane has not started.
     RunId runOf(std::uint32_t lane);
     /// Blocks until everything handed over so far is in the file, or an attempt to write it failed: see problem().
     void flush();

@@ -1,10 +1,10 @@
 #include "engine/train/experiment.h"
 
 #include "engine/core/error.h"
+#include "engine/core/json_text.h"
+#include "engine/core/nearest_name.h"
 #include "engine/core/text.h"
-#include "engine/train/json_text.h"
 #include "engine/train/lane_document.h"
-#include "engine/train/nearest_name.h"
 #include "engine/train/setting_checks.h"
 #include "engine/train/setting_rows.h"
 #include "engine/train/setting_table.h"
@@ -47,7 +47,7 @@ void checkVersion(const nlohmann::json& document, const DocumentPlace& place)
     if (version == document.end()) {
         failAt(place, "mantissa", "is missing; an experiment begins with \"mantissa\": 1");
     }
-    const auto number = rows::integerOf<std::int64_t>(*version);
+    const auto number = integerOf<std::int64_t>(*version);
     if (number && *number > fileVersion) {
         failAt(place, "mantissa",
             fmt::format(
@@ -142,7 +142,7 @@ ScriptedEvent readEvent(const nlohmann::json& document, const DocumentPlace& pla
         }
     }
     ScriptedEvent event;
-    const auto step = document.contains("step") ? rows::integerOf<std::int64_t>(document.at("step")) : std::nullopt;
+    const auto step = document.contains("step") ? integerOf<std::int64_t>(document.at("step")) : std::nullopt;
     if (!step || *step < 0) {
         failAt(place, "step",
             document.contains("step")
@@ -212,7 +212,7 @@ void checkState(const LaneConfig& lane, const std::string& path, const nlohmann:
         }
     } else {
         constexpr rows::Range<std::int64_t> counts {0, 1'000'000'000};
-        const auto count = rows::integerOf<std::int64_t>(value);
+        const auto count = integerOf<std::int64_t>(value);
         if (!count || !counts.holds(*count)) {
             failAt({}, path, rows::problem(value, "an integer", counts.text()));
         }

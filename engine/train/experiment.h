@@ -23,9 +23,10 @@ namespace mantissa {
 
 struct PrecisionConfig
 {
-    std::string policy = "fp32"; ///< fp32, fp16, bf16
+    std::string policy = "fp32"; ///< one of policyNames()
     std::string weights = "master";
-    std::map<std::string, std::string> overrides; ///< op kind ("relu") or node name ("fc1") -> "fp32", "fp16", "bf16"
+    /// Op kind ("relu") or node name ("fc1") -> "fp32", "fp16", "bf16"; with ".accumulate" behind it, of its sums.
+    std::map<std::string, std::string> overrides;
     bool operator==(const PrecisionConfig&) const = default;
 };
 

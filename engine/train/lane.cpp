@@ -4,6 +4,7 @@
 #include "engine/core/hash.h"
 #include "engine/optim/schedule.h"
 #include "engine/train/lane_document.h"
+#include "engine/train/model_task.h"
 #include "engine/train/setting_table.h"
 
 #include <fmt/format.h>
@@ -38,14 +39,14 @@ std::unique_ptr<LossScaler> scalerOf(const LaneConfig& config)
     return makeScaler(config.scaler.value_or(ScalerConfig {.family = "none"}));
 }
 
-/// Copies weights and optimizer state by name, where the type is the same too.
+/// Copies weights, running statistics and optimizer state by name, where the type is the same too.
 void copyState(Executor& from, Executor& to)
 {
     std::vector<std::byte> bytes;
     const std::vector<Value>& targets = to.graph().values();
     for (ValueId target = 0; target < targets.size(); ++target) {
         const ValueKind kind = targets[target].kind;
-        if (kind != ValueKind::Parameter && kind != ValueKind::OptimizerState) {
+        if (kind != ValueKind::Parameter && kind != ValueKind::Buffer && kind != ValueKind::OptimizerState) {
             continue;
         }
         const std::vector<Value>& sources = from.graph().values();
@@ -59,24 +60,6 @@ void copyState(Executor& from, Executor& to)
         }
     }
     to.synchronize();
-}
-
-bool usesLabels(const LaneConfig& config)
-{
-    return config.loss == "cross_entropy";
-}
-
-std::int64_t outputsOf(const LaneConfig& config, const Dataset& data)
-{
-    if (usesLabels(config)) {
-        if (data.classes == 0) {
-            throw Error(ErrorCode::InvalidArgument,
-                fmt::format("loss: cross_entropy needs labels, but the {} data has numbers as targets; use mse.",
-                    config.data.kind));
-        }
-        return data.classes;
-    }
-    return data.targetWidth;
 }
 
 } // namespace
@@ -98,18 +81,21 @@ Lane::Lane(std::uint32_t id, LaneConfig config, std::vector<ScriptedEvent> event
     m_labels.resize(usesLabels(*m_config) ? batch : 0);
     m_targets.resize(usesLabels(*m_config) ? 0 : batch * static_cast<std::size_t>(m_data->targetWidth));
     compile(*m_config);
-    const Model model = buildModel(m_config->model,
-        {m_config->data.batch, m_data->features, outputsOf(*m_config, *m_data), m_config->loss, true, m_config->seed});
-    for (std::size_t i = 0; i < model.parameters.size(); ++i) {
-        const std::vector<float> values = initialValues(model.graph, model.parameters[i], m_config->seed);
-        m_executor->write(m_step.parameters[i], std::as_bytes(std::span(values)));
-    }
+    const Model model = buildModel(m_config->model, trainingTask(*m_config, *m_data));
+    const auto fill = [&](const std::vector<Parameter>& from, const std::vector<ValueId>& to) {
+        for (std::size_t i = 0; i < from.size(); ++i) {
+            const std::vector<float> values = initialValues(model.graph, from[i], m_config->seed);
+            m_executor->write(to[i], std::as_bytes(std::span(values)));
+        }
+    };
+    fill(model.parameters, m_step.parameters);
+    fill(model.buffers, m_step.buffers);
     m_executor->synchronize();
 }
 
 void Lane::compile(const LaneConfig& config)
 {
-    StepGraph step = buildStepGraph(config, m_data->features, outputsOf(config, *m_data));
+    StepGraph step = buildStepGraph(config, trainingTask(config, *m_data));
     auto executor = std::make_unique<Executor>(step.graph, m_backend, m_threads);
     if (m_executor) {
         copyState(*m_executor, *executor);
@@ -126,7 +112,7 @@ double Lane::nextLr() const
 MemoryBytes Lane::bytes() const
 {
     const auto bytes = [this](ValueKind kind) { return static_cast<std::uint64_t>(m_executor->kindBytes(kind)); };
-    return {.weights = bytes(ValueKind::Parameter),
+    return {.weights = bytes(ValueKind::Parameter) + bytes(ValueKind::Buffer),
         .copies = bytes(ValueKind::WeightCopy),
         .gradients = bytes(ValueKind::Gradient),
         .optimizer = bytes(ValueKind::OptimizerState),
@@ -146,7 +132,8 @@ std::vector<Event> Lane::applyScripted()
             try {
                 events.push_back(set(path, value));
             } catch (const Error& error) {
-                events.push_back({.kind = EventKind::Refused, .path = path, .after = value.dump(), .text = error.what()});
+                events.push_back(
+                    {.kind = EventKind::Refused, .path = path, .after = value.dump(), .text = error.what()});
             }
             events.back().scripted = true;
             events.back().step = m_nextStep;
@@ -260,8 +247,7 @@ StepRecord Lane::step()
     reportGradients(record);
     record.skipped = record.foundInf && m_scaler->skipsOnNonFinite();
     const double weightSquares = m_executor->scalar(m_step.weightSquares);
-    record.updateRatio
-        = weightSquares > 0 ? std::sqrt(m_executor->scalar(m_step.updateSquares) / weightSquares) : 0.0;
+    record.updateRatio = weightSquares > 0 ? std::sqrt(m_executor->scalar(m_step.updateSquares) / weightSquares) : 0.0;
     m_diverged = !std::isfinite(weightSquares);
     const ScalerVerdict verdict = m_scaler->update({record.foundInf, record.loss});
     if (!verdict.raised.empty()) {
@@ -402,22 +388,27 @@ void Lane::readWeights(std::vector<float>& into)
 
 std::string Lane::weightsHash()
 {
-    std::vector<float> weights;
-    readWeights(weights);
-    return fmt::format("{:016x}", fnv1a(std::as_bytes(std::span(weights))));
+    const std::size_t parameters = m_executor->kindBytes(ValueKind::Parameter);
+    std::vector<std::byte> state(parameters + m_executor->kindBytes(ValueKind::Buffer));
+    m_executor->readKind(ValueKind::Parameter, std::span(state).first(parameters));
+    m_executor->readKind(ValueKind::Buffer, std::span(state).subspan(parameters));
+    return fmt::format("{:016x}", fnv1a(state));
 }
 
 Validation Lane::validate()
 {
-    const EvaluationGraph evaluation
-        = buildEvaluationGraph(*m_config, m_data->features, outputsOf(*m_config, *m_data));
+    const EvaluationGraph evaluation = buildEvaluationGraph(*m_config, trainingTask(*m_config, *m_data));
     Executor executor(evaluation.graph, m_backend, m_threads);
     std::vector<std::byte> bytes;
-    for (std::size_t i = 0; i < m_step.parameters.size(); ++i) {
-        bytes.resize(m_executor->graph().value(m_step.parameters[i]).type.bytes());
-        m_executor->read(m_step.parameters[i], bytes);
-        executor.write(evaluation.parameters[i], bytes);
-    }
+    const auto copy = [&](const std::vector<ValueId>& from, const std::vector<ValueId>& to) {
+        for (std::size_t i = 0; i < from.size(); ++i) {
+            bytes.resize(m_executor->graph().value(from[i]).type.bytes());
+            m_executor->read(from[i], bytes);
+            executor.write(to[i], bytes);
+        }
+    };
+    copy(m_step.parameters, evaluation.parameters);
+    copy(m_step.buffers, evaluation.buffers);
     executor.run(Phase::WeightCast);
     return mantissa::validate(executor, evaluation, *m_data, m_config->loss);
 }

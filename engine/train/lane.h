@@ -28,30 +28,39 @@ public:
         Backend& backend, int threads);
 
     [[nodiscard]] std::uint32_t id() const { return m_id; }
+
     [[nodiscard]] const std::shared_ptr<const LaneConfig>& config() const { return m_config; }
+
     [[nodiscard]] std::int64_t nextStep() const { return m_nextStep; }
+
     [[nodiscard]] double scale() const { return m_scaler->scale(); }
+
     [[nodiscard]] double nextLr() const;
     [[nodiscard]] MemoryBytes bytes() const;
+
     [[nodiscard]] int castsPerStep() const { return m_step.castsPerStep; }
+
     [[nodiscard]] std::uint64_t batchHash() const { return m_batches.fingerprint(); }
+
     [[nodiscard]] const Graph& graph() const { return m_executor->graph(); }
 
     /// Applies what the experiment wants changed before the next step.
     std::vector<Event> applyScripted();
-    /// Changes a setting, from the next step on; "steps" moves the end. Throws Error and changes nothing if it cannot be.
+    /// Changes a setting, from the next step on; "steps" moves the end. Throws Error and changes nothing if it cannot
+    /// be.
     Event set(const std::string& path, const nlohmann::json& value);
     /// All changes so far and the scripted ones still to come: what a replay of this lane needs.
     [[nodiscard]] std::vector<ScriptedEvent> history() const;
 
     /// Trains one step. Steady steps allocate nothing. Throws Error (BackendFailure) if the device fails.
     StepRecord step();
+
     /// The weights went to infinity or NaN: no further step can mend that.
     [[nodiscard]] bool hasDiverged() const { return m_diverged; }
 
     /// All master weights in the parameters' order.
     void readWeights(std::vector<float>& into);
-    /// 16 hex digits: FNV-1a over the master weights in order.
+    /// 16 hex digits: FNV-1a over the master weights in order, then the running statistics, as in a state_dict.
     std::string weightsHash();
 
     /// Over the validation samples, in the lane's precision; leaves the training state alone.
@@ -74,7 +83,7 @@ private:
 
     std::uint32_t m_id;
     std::shared_ptr<const LaneConfig> m_config;
-    std::vector<ScriptedEvent> m_script;  ///< still to come, by step
+    std::vector<ScriptedEvent> m_script; ///< still to come, by step
     std::vector<ScriptedEvent> m_history; ///< applied
     std::shared_ptr<const Dataset> m_data;
     Backend& m_backend;

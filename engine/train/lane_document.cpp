@@ -1,9 +1,9 @@
 #include "engine/train/lane_document.h"
 
 #include "engine/core/error.h"
+#include "engine/core/json_text.h"
+#include "engine/core/nearest_name.h"
 #include "engine/core/text.h"
-#include "engine/train/json_text.h"
-#include "engine/train/nearest_name.h"
 #include "engine/train/setting_table.h"
 
 #include <fmt/format.h>
@@ -89,9 +89,15 @@ struct SettingWalk
     }
 };
 
-double defaultWeightDecay(const OptimizerConfig& optimizer)
+/// All defaults, those included that depend on a lane's kinds.
+LaneConfig defaultsFor(const LaneConfig& lane)
 {
-    return optimizer.kind == "adamw" ? OptimizerConfig {}.weightDecay : 0.0;
+    LaneConfig defaults;
+    defaults.scaler.emplace();
+    defaults.optimizer.weightDecay = lane.optimizer.kind == "adamw" ? OptimizerConfig {}.weightDecay : 0.0;
+    defaults.model = defaultModel(lane.model.kind);
+    defaults.model.kind = ModelConfig {}.kind;
+    return defaults;
 }
 
 } // namespace
@@ -105,7 +111,8 @@ void failAt(const DocumentPlace& place, const std::string& path, const std::stri
     if (where.size() > longestPath) {
         where = where.substr(0, longestPath) + "...";
     }
-    throw Error(ErrorCode::InvalidArgument, source + where + (where.empty() ? "" : " ") + text);
+    const bool isInside = text.starts_with('['); // the text goes on with the path
+    throw Error(ErrorCode::InvalidArgument, source + where + (where.empty() || isInside ? "" : " ") + text);
 }
 
 void checkSettings(const nlohmann::json& document, DocumentUse use, const DocumentPlace& place,
@@ -130,8 +137,13 @@ LaneConfig readLane(const nlohmann::json& document)
             }
         }
     }
-    if (valueAt(document, "optimizer.weight_decay") == nullptr) {
-        lane.optimizer.weightDecay = defaultWeightDecay(lane.optimizer);
+    const LaneConfig defaults = defaultsFor(lane);
+    for (const char* path :
+        {"optimizer.weight_decay", "model.activation", "model.width", "model.depth", "model.stages"}) {
+        if (valueAt(document, path) == nullptr) {
+            const Setting& row = *findSetting(path);
+            static_cast<void>(row.read(lane, row.write(defaults)));
+        }
     }
     lane.name = document.contains("name") ? document.at("name").get<std::string>() : lane.precision.policy;
     lane.document = document;
@@ -140,9 +152,7 @@ LaneConfig readLane(const nlohmann::json& document)
 
 nlohmann::json documentOf(const LaneConfig& lane)
 {
-    LaneConfig defaults;
-    defaults.scaler.emplace();
-    defaults.optimizer.weightDecay = defaultWeightDecay(lane.optimizer);
+    const LaneConfig defaults = defaultsFor(lane);
     nlohmann::json document = nlohmann::json::object();
     document["name"] = lane.name;
     for (const Setting& row : settingTable()) {

@@ -26,6 +26,25 @@ double steadyNow()
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+/// Absolute from the start, so that it means the same folder to whoever reads the stored runs, from wherever.
+std::filesystem::path absoluteFolder(const std::filesystem::path& folder)
+{
+    std::error_code ignored; // the working directory may be gone, which matters only to relative data paths
+    const std::filesystem::path here = std::filesystem::current_path(ignored);
+    return (here / folder).lexically_normal();
+}
+
+/// As it is stored: not relative to the folder of an experiment file that a replay will not come from.
+LaneConfig withAbsoluteData(LaneConfig config, const std::filesystem::path& folder)
+{
+    const std::filesystem::path data = config.data.path;
+    if (!data.empty() && data.is_relative()) {
+        config.data.path = (folder / data).lexically_normal().string();
+        config.document["data"]["path"] = config.data.path;
+    }
+    return config;
+}
+
 /// One per lane unless asked otherwise, so that results do not depend on the machine's size.
 int threadsFor(const SessionOptions& options, std::size_t lanes)
 {
@@ -77,6 +96,7 @@ LaneGroup::LaneGroup(Experiment experiment, const SessionOptions& options, Event
           std::min(m_threads, static_cast<int>(std::max<std::size_t>(m_experiment.lanes.size(), 1))), m_threadsPerLane)
     , m_startedAt(steadyNow())
 {
+    m_experiment.directory = absoluteFolder(m_experiment.directory);
     for (const LaneConfig& config : m_experiment.lanes) {
         m_members.push_back(makeMember(m_nextId++, config, scriptFor(config.name)));
     }
@@ -157,7 +177,7 @@ nlohmann::json LaneGroup::document() const
     std::vector<LaneConfig> lanes;
     std::vector<ScriptedEvent> events;
     for (const auto& member : m_members) {
-        lanes.push_back(member->initialConfig);
+        lanes.push_back(withAbsoluteData(member->initialConfig, m_experiment.directory));
         for (ScriptedEvent event : member->lane->history()) {
             event.lane = member->initialConfig.name;
             events.push_back(std::move(event));
@@ -171,7 +191,7 @@ void LaneGroup::start(Member& member)
     member.isStarted = true;
     const DeviceInfo& info = device();
     const RunStart start {.lane = member.lane->id(),
-        .config = member.initialConfig,
+        .config = withAbsoluteData(member.initialConfig, m_experiment.directory),
         .experimentName = m_experiment.name,
         .experiment = document(),
         .device = info.name,
@@ -323,6 +343,18 @@ void LaneGroup::endIfDone(Member& member)
     }
 }
 
+void LaneGroup::validate(Member& member)
+{
+    RunSummary& summary = member.summary;
+    try {
+        const Validation validation = member.lane->validate();
+        summary.validationLoss = validation.loss;
+        summary.validationAccuracy = validation.accuracy;
+    } catch (const Error& error) {
+        summary.message += fmt::format("{}Validation failed: {}", summary.message.empty() ? "" : " ", error.what());
+    }
+}
+
 void LaneGroup::end(Member& member, RunStatus status, const std::string& message)
 {
     member.isEnded = true;
@@ -335,14 +367,11 @@ void LaneGroup::end(Member& member, RunStatus status, const std::string& message
         = member.trainingSeconds > 0 ? static_cast<double>(summary.steps) / member.trainingSeconds : 0;
     summary.bytes = member.lane->bytes();
     summary.castsPerStep = member.lane->castsPerStep();
-    try {
-        const Validation validation = member.lane->validate();
-        summary.validationLoss = validation.loss;
-        summary.validationAccuracy = validation.accuracy;
-    } catch (const Error& error) {
-        summary.validationLoss = std::numeric_limits<double>::quiet_NaN();
-        summary.validationAccuracy = std::numeric_limits<double>::quiet_NaN();
-        summary.message += fmt::format("{}Validation failed: {}", summary.message.empty() ? "" : " ", error.what());
+    summary.validationLoss = std::numeric_limits<double>::quiet_NaN();
+    summary.validationAccuracy = std::numeric_limits<double>::quiet_NaN();
+    // Whoever stops a run waits for it: going through a large validation set would take far longer than a step.
+    if (status != RunStatus::Stopped) {
+        validate(member);
     }
     summary.unixSeconds = unixNow();
 

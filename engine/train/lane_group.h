@@ -63,6 +63,7 @@ private:
     void stepMember(std::size_t index);
     void measureDistances();
     void endIfDone(Member& member);
+    static void validate(Member& member);
     void end(Member& member, RunStatus status, const std::string& message);
     void emit(Member* member, Event event);
     [[nodiscard]] nlohmann::json document() const;

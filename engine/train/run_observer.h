@@ -23,13 +23,13 @@ std::optional<RunStatus> runStatusFromName(std::string_view name);
 struct RunStart
 {
     std::uint32_t lane = 0;
-    LaneConfig config {};
+    LaneConfig config {}; ///< data.path made absolute, here and in `experiment`: a replay has no folder to start from
     std::string experimentName {};
     nlohmann::json experiment {}; ///< the whole document, as composeExperiment() wrote it
     std::string device {};
     std::string backend {};
     std::string instructionSet {};
-    int threads = 1;        ///< compute threads of the session
+    int threads = 1; ///< compute threads of the session
     int threadsPerLane = 1;
     std::string initialWeightsHash {};
     double unixSeconds = 0;
@@ -43,12 +43,12 @@ struct RunSummary
     std::int64_t steps = 0;
     double finalLoss = 0;
     double minLoss = 0;
-    double validationLoss = 0;     ///< NaN if there is no validation set
-    double validationAccuracy = 0; ///< NaN for regression
+    double validationLoss = 0; ///< NaN if there is no validation set, and for a stopped run: stopping is at once
+    double validationAccuracy = 0; ///< as validationLoss; NaN for regression too
     std::int64_t skippedSteps = 0;
     std::int64_t firstSkip = -1;
     double finalScale = 1;
-    std::string weightsHash {}; ///< 16 hex digits, FNV-1a over the master weights in order
+    std::string weightsHash {}; ///< as Lane::weightsHash()
     double stepsPerSecond = 0;
     MemoryBytes bytes {};
     int castsPerStep = 0;

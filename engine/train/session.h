@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/backends/device_info.h"
+#include "engine/core/error.h"
 #include "engine/train/run_observer.h"
 
 #include <memory>
@@ -45,6 +46,7 @@ struct SessionStatus
 {
     SessionState state = SessionState::Preparing;
     std::string message {}; ///< of Failed
+    ErrorCode error = ErrorCode::Internal; ///< of Failed: InvalidArgument where a setting or a data file is at fault
     std::uint32_t generation = 0; ///< resets so far, see StepRecord
     std::int64_t step = 0;      ///< the next step of the slowest lane
     std::int64_t totalSteps = 0;
@@ -72,7 +74,7 @@ public:
     std::uint64_t run();                  ///< until the last step, a pause or stop
     std::uint64_t runSteps(std::int64_t steps);
     std::uint64_t pause();
-    std::uint64_t stop();                 ///< ends all lanes now
+    std::uint64_t stop();                 ///< ends all lanes now, without validating them
     std::uint64_t reset();                ///< ends all lanes, prepares fresh ones with the present settings
     std::uint64_t setSpeedLimit(double stepsPerSecond);
     std::uint64_t set(std::uint32_t lane, const std::string& path, const nlohmann::json& value);

@@ -100,12 +100,20 @@ bool Session::Worker::prepare(Experiment experiment)
         m_lanes = std::make_unique<LaneGroup>(
             std::move(experiment), m_options, [this](const Event& event) { note(event); });
         m_state = SessionState::Ready;
+    } catch (const Error& error) {
+        fail(error.code(), error.what());
     } catch (const std::exception& error) {
-        m_state = SessionState::Failed;
-        m_message = error.what();
+        fail(ErrorCode::Internal, error.what());
     }
     publish();
     return m_state == SessionState::Ready;
+}
+
+void Session::Worker::fail(ErrorCode code, const std::string& message)
+{
+    m_state = SessionState::Failed;
+    m_error = code;
+    m_message = message;
 }
 
 void Session::Worker::loop()
@@ -154,7 +162,7 @@ void Session::Worker::applyCommands()
         m_currentCommand = posted.id;
         try {
             if (!m_lanes) {
-                throw Error(ErrorCode::BackendUnavailable, m_message);
+                throw Error(m_error, m_message);
             }
             posted.command(*this);
         } catch (const std::exception& error) {
@@ -215,6 +223,7 @@ void Session::Worker::publish()
     auto status = std::make_shared<SessionStatus>();
     status->state = m_state;
     status->message = m_message;
+    status->error = m_error;
     status->speedLimit = m_speedLimit;
     status->appliedCommands = m_applied;
     if (m_lanes) {

@@ -49,6 +49,7 @@ private:
 
     void work(Experiment experiment);
     bool prepare(Experiment experiment);
+    void fail(ErrorCode code, const std::string& message);
     void loop();
     void applyCommands();
     void trainOneStep();
@@ -62,6 +63,7 @@ private:
     std::unique_ptr<LaneGroup> m_lanes; ///< worker thread only
     SessionState m_state = SessionState::Preparing;
     std::string m_message;
+    ErrorCode m_error = ErrorCode::Internal;
     std::optional<std::int64_t> m_pauseAt;
     double m_speedLimit = 0;
     double m_nextStepAt = 0; ///< with a speed limit

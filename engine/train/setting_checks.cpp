@@ -73,6 +73,31 @@ Fault lossFitsData(const LaneConfig& lane)
     return {};
 }
 
+Fault layersFitKind(const LaneConfig& lane)
+{
+    const bool isList = lane.model.kind == "layers";
+    if (isList && lane.model.layers.empty()) {
+        return SettingFault {"model.layers", "is missing; the model kind \"layers\" is built from that list"};
+    }
+    if (!isList && !lane.model.layers.empty()) {
+        return SettingFault {"model.layers",
+            fmt::format("is given, but model.kind is \"{}\"; set the kind to \"layers\", or remove the list (null "
+                        "removes it)",
+                lane.model.kind)};
+    }
+    return {};
+}
+
+Fault headsDivideWidth(const LaneConfig& lane)
+{
+    const bool hasHeads = lane.model.kind == "vit" || lane.model.kind == "gpt";
+    if (hasHeads && lane.model.width % lane.model.heads != 0) {
+        return SettingFault {"model.heads",
+            fmt::format("is {}, which does not divide model.width ({})", lane.model.heads, lane.model.width)};
+    }
+    return {};
+}
+
 Fault sizesAreBearable(const LaneConfig& lane)
 {
     constexpr std::int64_t mostNumbers = std::int64_t {1} << 28; // 1 GiB of FP32
@@ -85,7 +110,8 @@ Fault sizesAreBearable(const LaneConfig& lane)
     std::int64_t weights = 0;
     std::int64_t widest = 0;
     std::int64_t before = 0;
-    for (const std::int64_t width : lane.model.hidden) {
+    const bool usesHidden = lane.model.kind == "mlp" || lane.model.kind == "cnn";
+    for (const std::int64_t width : usesHidden ? lane.model.hidden : std::vector<std::int64_t> {}) {
         weights += before * width;
         widest = std::max(widest, width);
         before = width;
@@ -120,7 +146,7 @@ Fault scalerAccepts(const LaneConfig& lane)
 std::optional<SettingFault> findFault(const LaneConfig& lane)
 {
     constexpr std::array checks {clipNeedsOneThreshold, warmupNeedsSteps, nesterovNeedsMomentum, dataNeedsFolder,
-        lossFitsData, sizesAreBearable, scalerAccepts};
+        lossFitsData, layersFitKind, headsDivideWidth, sizesAreBearable, scalerAccepts};
     for (const auto check : checks) {
         if (const Fault fault = check(lane)) {
             return fault;

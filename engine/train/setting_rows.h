@@ -1,9 +1,9 @@
 /// Makers of the rows of settingTable(): one per type of value. Private to setting_table.cpp.
 #pragma once
 
+#include "engine/core/json_text.h"
+#include "engine/core/nearest_name.h"
 #include "engine/core/text.h"
-#include "engine/train/json_text.h"
-#include "engine/train/nearest_name.h"
 #include "engine/train/setting_table.h"
 
 #include <fmt/format.h>
@@ -37,27 +37,6 @@ template <typename T> struct Range
 inline std::string problem(const nlohmann::json& value, const std::string& type, const std::string& allowed)
 {
     return fmt::format("is {}; it must be {}{}{}", shortText(value), type, allowed.empty() ? "" : " ", allowed);
-}
-
-/// A JSON integer, or a number written like 1e3 that is one. Nothing if it does not fit T.
-template <typename T> std::optional<T> integerOf(const nlohmann::json& value)
-{
-    if (value.is_number_unsigned()) {
-        const auto number = value.get<std::uint64_t>();
-        return std::in_range<T>(number) ? std::optional(static_cast<T>(number)) : std::nullopt;
-    }
-    if (value.is_number_integer()) {
-        const auto number = value.get<std::int64_t>();
-        return std::in_range<T>(number) ? std::optional(static_cast<T>(number)) : std::nullopt;
-    }
-    if (value.is_number_float()) {
-        const auto number = value.get<double>();
-        constexpr double exactLimit = 0x1p53;
-        if (std::abs(number) <= exactLimit && std::trunc(number) == number) {
-            return integerOf<T>(nlohmann::json(static_cast<std::int64_t>(number)));
-        }
-    }
-    return std::nullopt;
 }
 
 template <typename Field> Setting number(std::string path, Range<double> range, Live live, Field field)

@@ -1,5 +1,7 @@
 #include "engine/train/setting_table.h"
 
+#include "engine/autocast/policy.h"
+#include "engine/nn/layer.h"
 #include "engine/train/setting_rows.h"
 
 #include <cfloat>
@@ -42,7 +44,7 @@ Setting hiddenWidths()
             }
             std::vector<std::int64_t> hidden;
             for (const nlohmann::json& width : value) {
-                const auto number = rows::integerOf<std::int64_t>(width);
+                const auto number = integerOf<std::int64_t>(width);
                 if (!number || !widths.holds(*number)) {
                     return rows::problem(value, type, allowed);
                 }
@@ -54,11 +56,24 @@ Setting hiddenWidths()
         [](const LaneConfig& lane) { return nlohmann::json(lane.model.hidden); }};
 }
 
+Setting modelLayers()
+{
+    return {"model.layers", "a list of layers", "", false,
+        [](LaneConfig& lane, const nlohmann::json& value) {
+            std::string wrong = layersProblem(value);
+            if (wrong.empty()) {
+                lane.model.layers = value;
+            }
+            return wrong;
+        },
+        [](const LaneConfig& lane) { return lane.model.layers.empty() ? nlohmann::json() : lane.model.layers; }};
+}
+
 Setting precisionOverrides()
 {
     constexpr std::size_t most = 1000;
     const std::string type = "an object";
-    const std::string allowed = "from op kinds or node names to fp32, fp16 or bf16";
+    const std::string allowed = "from op kinds or node names, or these with .accumulate, to fp32, fp16 or bf16";
     return {"precision.overrides", type, allowed, true,
         [=](LaneConfig& lane, const nlohmann::json& value) {
             if (!value.is_object() || value.size() > most) {
@@ -115,12 +130,23 @@ std::vector<Setting> makeTable()
         rows::number("data.noise", {0, 100}, Live::No, FIELD(data.noise)),
         rows::number("data.validation_share", {0, 0.9}, Live::No, FIELD(data.validationShare)),
 
-        rows::choice("model.kind", {"mlp"}, Live::No, FIELD(model.kind)),
+        rows::choice("model.kind", modelKinds(), Live::No, FIELD(model.kind)),
         hiddenWidths(),
-        rows::choice("model.activation", {"relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid"}, Live::No,
-            FIELD(model.activation)),
+        rows::choice("model.activation", activationNames(), Live::No, FIELD(model.activation)),
         rows::number("model.dropout", {0, 1, true, false}, Live::No, FIELD(model.dropout)),
         rows::number("model.init_gain", {0, 1e6, false}, Live::No, FIELD(model.initGain)),
+        rows::integer<std::int64_t>("model.width", {1, 16384}, Live::No, FIELD(model.width)),
+        rows::integer<std::int64_t>("model.depth", {1, 100}, Live::No, FIELD(model.depth)),
+        rows::integer<std::int64_t>("model.stages", {1, 6}, Live::No, FIELD(model.stages)),
+        rows::boolean("model.batch_norm", Live::No, FIELD(model.batchNorm)),
+        rows::integer<std::int64_t>("model.heads", {1, 1024}, Live::No, FIELD(model.heads)),
+        rows::number("model.mlp_ratio", {0.01, 64}, Live::No, FIELD(model.mlpRatio)),
+        rows::boolean("model.fused_attention", Live::No, FIELD(model.fusedAttention)),
+        rows::integer<std::int64_t>("model.patch", {1, 1024}, Live::No, FIELD(model.patch)),
+        rows::choice("model.pooling", {"class_token", "mean_tokens"}, Live::No, FIELD(model.pooling)),
+        rows::boolean("model.tied_head", Live::No, FIELD(model.tiedHead)),
+        rows::number("model.init_std", {0, 100}, Live::No, FIELD(model.initStd)),
+        modelLayers(),
 
         rows::choice("loss", {"cross_entropy", "mse", "bce_with_logits"}, Live::No, FIELD(loss)),
         rows::number("loss_weight", {0, 1e30, false}, Live::No, FIELD(lossWeight)),
@@ -142,7 +168,7 @@ std::vector<Setting> makeTable()
         rows::number("schedule.gamma", {0, 10, false}, Live::Yes, FIELD(schedule.gamma)),
         rows::boolean("schedule.count_skipped", Live::Yes, FIELD(schedule.countSkipped)),
 
-        rows::choice("precision.policy", {"fp32", "fp16", "bf16"}, Live::Yes, FIELD(precision.policy)),
+        rows::choice("precision.policy", policyNames(), Live::Yes, FIELD(precision.policy)),
         rows::choice("precision.weights", {"master"}, Live::Yes, FIELD(precision.weights)),
         precisionOverrides(),
 

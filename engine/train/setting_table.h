@@ -16,6 +16,7 @@ struct Setting
     std::string allowed; ///< "from 0 to 1", "one of relu, gelu"; empty: anything of the type
     bool live = true; ///< may change while the lane trains
     /// Stores a JSON value. Returns what is wrong with it ("is 0; it must be ..."), or an empty text and has stored it.
+    /// A fault inside a list begins with its place: "[3].kernel is 0; ...".
     std::function<std::string(LaneConfig&, const nlohmann::json&)> read;
     /// The value as JSON; null if the lane has none (no scaler, no threshold).
     std::function<nlohmann::json(const LaneConfig&)> write;

@@ -13,16 +13,18 @@ namespace {
 
 Policy policyOf(const PrecisionConfig& config)
 {
-    const auto format = [](const std::string& name) {
-        const auto dtype = dtypeFromName(name);
+    constexpr std::string_view accumulate = ".accumulate";
+    Policy policy = policyNamed(config.policy);
+    for (const auto& [name, format] : config.overrides) {
+        const auto dtype = dtypeFromName(format);
         if (!dtype) {
-            throw Error(ErrorCode::InvalidArgument, "precision: there is no format \"" + name + "\".");
+            throw Error(ErrorCode::InvalidArgument, "precision: there is no format \"" + format + "\".");
         }
-        return *dtype;
-    };
-    Policy policy {config.policy, format(config.policy), {}};
-    for (const auto& [name, dtype] : config.overrides) {
-        policy.overrides.emplace(name, format(dtype));
+        if (name.ends_with(accumulate)) {
+            policy.accumulate.emplace(name.substr(0, name.size() - accumulate.size()), *dtype);
+        } else {
+            policy.overrides.emplace(name, *dtype);
+        }
     }
     return policy;
 }
@@ -41,14 +43,16 @@ public:
     {
     }
 
-    StepGraph run(std::int64_t features, std::int64_t outputs)
+    StepGraph run(const ModelTask& task)
     {
-        const Model model
-            = buildModel(m_lane.model, {m_lane.data.batch, features, outputs, m_lane.loss, true, m_lane.seed});
+        const Model model = buildModel(m_lane.model, task);
         AutocastResult cast = applyAutocast(model.graph, policyOf(m_lane.precision));
         m_step.graph = std::move(cast.graph);
         for (const Parameter& parameter : model.parameters) {
             m_step.parameters.push_back(cast.values[parameter.value]);
+        }
+        for (const Parameter& buffer : model.buffers) {
+            m_step.buffers.push_back(cast.values[buffer.value]);
         }
         m_step.input = cast.values[model.input];
         m_step.target = cast.values[model.target];
@@ -124,8 +128,9 @@ private:
         Graph& graph = m_step.graph;
         std::vector<ValueId> gradients = differentiate(graph, loss, m_step.lossScale, m_step.parameters);
         for (const ValueId gradient : gradients) {
-            const auto producer = std::ranges::find_if(
-                graph.nodes(), [gradient](const Node& node) { return node.outputs[0] == gradient; });
+            const auto producer = std::ranges::find_if(graph.nodes(), [gradient](const Node& node) {
+                return std::ranges::find(node.outputs, gradient) != node.outputs.end();
+            });
             if (producer->op == Op::Cast && isHalf(graph.value(producer->inputs[0]).type.dtype)) {
                 m_step.gradientRoundings.push_back(producer->inputs[0]);
             }
@@ -281,18 +286,23 @@ OptimizerConfig withoutRate(OptimizerConfig config)
 
 } // namespace
 
-StepGraph buildStepGraph(const LaneConfig& lane, std::int64_t features, std::int64_t outputs)
+StepGraph buildStepGraph(const LaneConfig& lane, const ModelTask& task)
 {
-    return StepBuilder(lane).run(features, outputs);
+    return StepBuilder(lane).run(task);
 }
 
-EvaluationGraph buildEvaluationGraph(const LaneConfig& lane, std::int64_t features, std::int64_t outputs)
+EvaluationGraph buildEvaluationGraph(const LaneConfig& lane, const ModelTask& task)
 {
-    const Model model = buildModel(lane.model, {lane.data.batch, features, outputs, lane.loss, false, lane.seed});
+    ModelTask judging = task;
+    judging.training = false;
+    const Model model = buildModel(lane.model, judging);
     AutocastResult cast = applyAutocast(model.graph, policyOf(lane.precision));
-    EvaluationGraph evaluation {std::move(cast.graph), {}, cast.values[model.input], cast.values[model.output]};
+    EvaluationGraph evaluation {std::move(cast.graph), {}, {}, cast.values[model.input], cast.values[model.output]};
     for (const Parameter& parameter : model.parameters) {
         evaluation.parameters.push_back(cast.values[parameter.value]);
+    }
+    for (const Parameter& buffer : model.buffers) {
+        evaluation.buffers.push_back(cast.values[buffer.value]);
     }
     if (isHalf(evaluation.graph.value(evaluation.output).type.dtype)) {
         evaluation.output = evaluation.graph.append(

@@ -14,6 +14,7 @@ struct StepGraph
 {
     Graph graph;
     std::vector<ValueId> parameters;
+    std::vector<ValueId> buffers; ///< running statistics
     std::vector<ValueId> gradients;
     /// Where a parameter's gradient was rounded to 16 bits, for those that were: the census to report.
     std::vector<ValueId> gradientRoundings;
@@ -30,16 +31,16 @@ struct StepGraph
     ValueId lr = 0;
     std::optional<ValueId> lossWeight;
     std::optional<ValueId> inverseAccumulation; ///< 1 / k
-    std::optional<ValueId> keep;                ///< 0 in the first micro-batch of a step, then 1
+    std::optional<ValueId> keep; ///< 0 in the first micro-batch of a step, then 1
     std::optional<ValueId> clipLimit;
 
     // Scalars the host reads.
     ValueId microLoss = 0; ///< of the last micro-batch, times the loss weight
-    ValueId loss = 0;      ///< of the step: the mean over micro-batches
+    ValueId loss = 0; ///< of the step: the mean over micro-batches
     ValueId foundInf = 0;
     ValueId sumSquares = 0; ///< of the gradients as they leave unscale
     ValueId maxAbs = 0;
-    std::optional<ValueId> scaledSumSquares;  ///< clip-then-unscale: of the scaled gradients, before clipping
+    std::optional<ValueId> scaledSumSquares; ///< clip-then-unscale: of the scaled gradients, before clipping
     std::optional<ValueId> scaledMaxAbs;
     std::optional<ValueId> clippedSumSquares; ///< unscale-then-clip: after clipping
     ValueId updateSquares = 0;
@@ -48,18 +49,20 @@ struct StepGraph
 
 /// The model in the lane's precision, with everything that a step does to it. Throws Error for settings that do not fit
 /// the model.
-StepGraph buildStepGraph(const LaneConfig& lane, std::int64_t features, std::int64_t outputs);
+StepGraph buildStepGraph(const LaneConfig& lane, const ModelTask& task);
 
-/// The model alone, without dropout, in the lane's precision. The output's kind is StepOutput.
+/// The model alone in the lane's precision, without dropout and with the running statistics of batch norm, which it
+/// leaves as they are. The output's kind is StepOutput.
 struct EvaluationGraph
 {
     Graph graph;
     std::vector<ValueId> parameters;
+    std::vector<ValueId> buffers; ///< as in StepGraph
     ValueId input = 0;
-    ValueId output = 0; ///< fp32 [batch, outputs]
+    ValueId output = 0; ///< fp32 [batch, (tokens,) outputs]
 };
 
-EvaluationGraph buildEvaluationGraph(const LaneConfig& lane, std::int64_t features, std::int64_t outputs);
+EvaluationGraph buildEvaluationGraph(const LaneConfig& lane, const ModelTask& task);
 
 /// Whether going from one setting to the other changes the graph, not only scalars that the host writes.
 bool needsNewGraph(const LaneConfig& from, const LaneConfig& to);

@@ -40,8 +40,7 @@ std::ptrdiff_t classOf(std::span<const float> row, float threshold)
 
 } // namespace
 
-Validation validate(
-    Executor& executor, const EvaluationGraph& evaluation, const Dataset& data, const std::string& loss)
+Validation validate(Executor& executor, const EvaluationGraph& evaluation, const Dataset& data, const std::string& loss)
 {
     constexpr double none = std::numeric_limits<double>::quiet_NaN();
     const std::size_t count = data.validation.size();
@@ -50,8 +49,7 @@ Validation validate(
     }
     const Shape& inputShape = executor.graph().value(evaluation.input).type.shape;
     const auto batch = static_cast<std::size_t>(inputShape[0]);
-    const auto features = static_cast<std::size_t>(inputShape[1]);
-    std::vector<float> inputs(batch * features);
+    std::vector<float> inputs(static_cast<std::size_t>(inputShape.elements()));
     std::vector<std::uint32_t> indices(batch);
     double lossSum = 0;
     std::size_t right = 0;

@@ -1,6 +1,6 @@
 // What a frame of the dashboard costs the UI thread: taking in records, refresh, replot, paint.
 // Times are the thread's CPU times, so that other programs do not disturb them; run it on an idle machine all the same.
-// Usage: bench_dashboard [lanes]; prints a table, exits with 1 if a frame took 33 ms or more.
+// Usage: bench_dashboard [lanes [steps]]; prints a table, exits with 1 if a frame took 33 ms or more.
 #include "ui/plots/dashboard.h"
 #include "ui/style/theme.h"
 
@@ -177,7 +177,9 @@ int main(int argc, char** argv)
         "%d lanes, 1600x900 at scale %.2g; CPU milliseconds per frame\n", lanes, application.devicePixelRatio());
     std::printf("%9s  %-34s %8s %8s\n", "steps", "what", "median", "worst");
     bool fits = true;
-    for (const std::int64_t steps : {1'000, 100'000, 1'000'000}) {
+    const std::vector<std::int64_t> counts = argc > 2 ? std::vector<std::int64_t> {std::atoll(argv[2])}
+                                                      : std::vector<std::int64_t> {1'000, 100'000, 1'000'000};
+    for (const std::int64_t steps : counts) {
         fits = benchLive(lanes, steps) && fits;
         fits = benchStored(lanes, steps) && fits;
     }

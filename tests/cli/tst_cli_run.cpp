@@ -47,6 +47,7 @@ private slots:
     void printsATableForPeople();
     void writesOneRecordPerStepAndLane();
     void metricsOnStdoutLeaveItToThem();
+    void printsTheGraphInsteadOfTraining();
     void repeatsExactly();
     void eachThreadCountRepeatsExactly();
     void optionsChangeTheExperiment();
@@ -164,6 +165,39 @@ void TestCliRun::metricsOnStdoutLeaveItToThem()
     QCOMPARE(lines.last()["experiment"].toString(), QString("tiny"));
 }
 
+void TestCliRun::printsTheGraphInsteadOfTraining()
+{
+    const CliResult result = m_cli.run({"run", m_file, "--no-db", "--print-graph", "--json"});
+    QVERIFY2(result.code == 0, qPrintable(result.err));
+    const QJsonArray lanes = result.json()["lanes"].toArray();
+    QCOMPARE(lanes.size(), 2);
+    for (const auto& entry : lanes) {
+        const QJsonObject lane = entry.toObject();
+        const bool isHalf = lane["policy"].toString() == "fp16";
+        int casts = 0;
+        int products = 0;
+        for (const auto& item : lane["nodes"].toArray()) {
+            const QJsonObject node = item.toObject();
+            const QString format = node["outputs"].toArray()[0].toObject()["dtype"].toString();
+            casts += node["cast"].toBool() ? 1 : 0;
+            if (node["op"].toString() == "linear") {
+                ++products;
+                QCOMPARE(format, QString(isHalf ? "fp16" : "fp32"));
+                QVERIFY(!node["reason"].toString().isEmpty());
+            }
+            if (node["op"].toString() == "cross_entropy") {
+                QCOMPARE(format, QString("fp32"));
+            }
+        }
+        QVERIFY(products > 0);
+        QCOMPARE(casts > 0, isHalf);
+        QCOMPARE(lane["casts_per_step"].toInt() > 0, isHalf);
+    }
+    const CliResult text = m_cli.run({"run", m_file, "--no-db", "--print-graph"});
+    QVERIFY2(text.code == 0, qPrintable(text.err));
+    QVERIFY(text.out.contains("linear") && text.out.contains("casts per step"));
+}
+
 void TestCliRun::repeatsExactly()
 {
     const CliResult first = m_cli.run({"run", m_file, "--no-db", "--metrics", "-"});
@@ -260,6 +294,14 @@ void TestCliRun::refuses_data()
     QTest::newRow("negative seed") << good << QStringList {"--seed", "-1"} << "--seed";
     QTest::newRow("no threads") << good << QStringList {"--threads", "0"} << "--threads";
     QTest::newRow("unknown device") << good << QStringList {"--device", "gpu"} << "--device";
+    const QString images = R"({"mantissa": 1, "data": {"kind": "mnist", "path": "%1"}})";
+    QTest::newRow("data that is not there")
+        << images.arg("nowhere") << QStringList {"--no-db"} << m_cli.path("nowhere") + " is not a folder";
+    QDir(m_cli.path(".")).mkdir("damaged");
+    for (const char* name : {"damaged/train-labels-idx1-ubyte", "damaged/train-images-idx3-ubyte"}) {
+        m_cli.write(name, "no images");
+    }
+    QTest::newRow("damaged data") << images.arg("damaged") << QStringList {"--no-db"} << "train-labels-idx1-ubyte";
     QTest::newRow("both databases") << good << QStringList {"--db", "x.db", "--no-db"} << "--no-db";
 }
 
@@ -310,6 +352,7 @@ void TestCliRun::stopsOnInterruptAndKeepsTheData()
     QCOMPARE(runs.size(), 2);
     QCOMPARE(runs.at(0)["status"].toString(), QString("stopped"));
     QVERIFY(runs.at(0)["steps"].toInt() > 0);
+    QCOMPARE(runs.at(0)["validation"].toObject()["accuracy"].toString(), QString("nan"));
 
     const CliResult list = m_cli.run({"runs", "list", "--json", "--db", database});
     QCOMPARE(list.code, 0);

@@ -16,12 +16,23 @@ using namespace mantissa;
 
 namespace {
 
+ModelTask task()
+{
+    ModelTask task;
+    task.batch = 8;
+    task.sample.shape = {64};
+    task.outputs = 10;
+    task.loss = "cross_entropy";
+    task.seed = 1;
+    return task;
+}
+
 Model mlp()
 {
     ModelConfig config;
     config.hidden = {32, 16};
     config.dropout = 0.25;
-    return buildModel(config, {8, 64, 10, "cross_entropy", true, 1});
+    return buildModel(config, task());
 }
 
 const Node& nodeNamed(const Graph& graph, std::string_view name)
@@ -41,6 +52,39 @@ DType formatOf(const Graph& graph, std::string_view node)
 int casts(const Graph& graph)
 {
     return static_cast<int>(std::ranges::count(graph.nodes(), Op::Cast, &Node::op));
+}
+
+/// A made-up chain that meets every kind of list.
+Graph block()
+{
+    Graph graph;
+    const auto parameter = [&graph](const char* name, const Shape& shape) {
+        return graph.addValue({name, {DType::Float32, shape}, ValueKind::Parameter});
+    };
+    const auto then = [&graph](Op op, const char* name, Attributes attributes, std::vector<ValueId> inputs,
+                          std::size_t outputs = 1) {
+        std::vector<std::string> names {std::string(name) + ".out", std::string(name) + ".mean",
+            std::string(name) + ".rstd"};
+        names.resize(outputs);
+        return graph.append(
+            {.op = op, .name = name, .attributes = std::move(attributes), .inputs = std::move(inputs)}, names)[0];
+    };
+    const ValueId x = graph.addValue({"x", {DType::Float32, {2, 8, 8, 3}}, ValueKind::Input});
+    const ValueId labels = graph.addValue({"labels", {DType::Int32, {2}}, ValueKind::Input});
+    ValueId y = then(Op::Conv2d, "conv", Conv2dAttributes {}, {x, parameter("conv.weight", {4, 3, 3, 3})});
+    y = then(Op::BatchNorm2d, "bn", BatchNormAttributes {},
+        {y, parameter("bn.weight", {4}), parameter("bn.bias", {4}), parameter("bn.mean", {4}),
+            parameter("bn.var", {4})}, 3);
+    y = then(Op::Relu, "relu", {}, {y});
+    y = then(Op::GlobalAvgPool, "gap", ReduceAttributes {}, {y});
+    y = then(Op::Linear, "fc", {}, {y, parameter("fc.weight", {5, 4})});
+    y = then(Op::LayerNorm, "ln", NormAttributes {}, {y, parameter("ln.weight", {5}), parameter("ln.bias", {5})}, 3);
+    y = then(Op::Gelu, "gelu", GeluAttributes {}, {y});
+    const ValueId logits = then(Op::Softmax, "softmax", SoftmaxAttributes {}, {y});
+    y = then(Op::Exp, "exp", {}, {logits});
+    then(Op::Sum, "total", ReduceAttributes {}, {y});
+    then(Op::SoftmaxCrossEntropy, "loss", {}, {logits, labels}, 2);
+    return graph;
 }
 
 LaneConfig lane(const char* policy)
@@ -94,6 +138,65 @@ private slots:
         QCOMPARE(result.graph.value(nodeNamed(result.graph, "a").inputs[1]).kind, ValueKind::WeightCopy);
     }
 
+    void everyPolicyFollowsItsTable_data()
+    {
+        // reference tables: PyTorch autocast_mode.h, TensorFlow auto_mixed_precision_lists.h, MXNet amp lists, Apex amp
+        // lists. f: fp32, h: the 16-bit format. The ops of block() in order.
+        QTest::addColumn<QString>("policy");
+        QTest::addColumn<QString>("formats");
+        //                               conv bn relu gap fc ln gelu softmax exp sum loss
+        QTest::newRow("fp32") << "fp32" << "fffffffffff";
+        QTest::newRow("fp16") << "fp16" << "hhhhhffffff";
+        QTest::newRow("cpu-bf16") << "cpu-bf16" << "hhhhhhhhhhf";
+        QTest::newRow("mxnet-fp16") << "mxnet-fp16" << "hhhhhffffff";
+        QTest::newRow("mxnet-bf16") << "mxnet-bf16" << "hhhhhhhhfff";
+        QTest::newRow("O0") << "O0" << "fffffffffff";
+        QTest::newRow("O1") << "O1" << "hhhhhffffff";
+        QTest::newRow("O2") << "O2" << "hhhhhhhhhhf";
+        // Means are denied: the pool and what lies between it and the next infer op; the linear after it is allowed.
+        QTest::newRow("tf-fp16") << "tf-fp16" << "hhhfhffffff";
+        QTest::newRow("tf-bf16") << "tf-bf16" << "hhhhhhhhfff";
+    }
+
+    void everyPolicyFollowsItsTable()
+    {
+        QFETCH(QString, policy);
+        QFETCH(QString, formats);
+        const Graph forward = block();
+        const AutocastResult result = applyAutocast(forward, policyNamed(policy.toStdString()));
+        const DType lower = policyNamed(policy.toStdString()).lower;
+        qsizetype at = 0;
+        for (const Node& node : forward.nodes()) {
+            const DType expected = formats[at++] == QLatin1Char('h') ? lower : DType::Float32;
+            QVERIFY2(formatOf(result.graph, node.name) == expected, node.name.c_str());
+            QVERIFY2(!nodeNamed(result.graph, node.name).reason.empty(), node.name.c_str());
+        }
+        // Norms keep their parameters in FP32 where they are not cast.
+        const Node& norm = nodeNamed(result.graph, "bn");
+        QCOMPARE(result.graph.value(norm.inputs[1]).type.dtype, DType::Float32);
+    }
+
+    void knowsItsPolicies()
+    {
+        for (const std::string& name : policyNames()) {
+            QCOMPARE(policyNamed(name).name, name);
+        }
+        QVERIFY_THROWS_EXCEPTION(Error, policyNamed("fp61"));
+    }
+
+    void accumulatesInAChosenFormat()
+    {
+        Policy policy = policyNamed("fp16");
+        policy.accumulate = {{"batch_norm", DType::Float16}, {"total", DType::BFloat16}};
+        const AutocastResult result = applyAutocast(block(), policy);
+        QCOMPARE(std::get<BatchNormAttributes>(nodeNamed(result.graph, "bn").attributes).accumulate, DType::Float16);
+        QCOMPARE(std::get<ReduceAttributes>(nodeNamed(result.graph, "total").attributes).accumulate, DType::BFloat16);
+        policy.accumulate = {{"relu", DType::Float16}};
+        QVERIFY_THROWS_EXCEPTION(Error, applyAutocast(block(), policy));
+        policy.accumulate = {{"batchnorm", DType::Float16}};
+        QVERIFY_THROWS_EXCEPTION(Error, applyAutocast(block(), policy));
+    }
+
     void overridesByNodeBeforeKind()
     {
         const Model model = mlp();
@@ -128,7 +231,7 @@ private slots:
 
     void backwardRunsInTheFormatOfItsForward()
     {
-        const StepGraph step = buildStepGraph(lane("fp16"), 64, 10);
+        const StepGraph step = buildStepGraph(lane("fp16"), task());
         QCOMPARE(formatOf(step.graph, "fc2.backward.weight"), DType::Float16);
         QCOMPARE(formatOf(step.graph, "fc2.backward.input"), DType::Float16);
         QCOMPARE(formatOf(step.graph, "loss.backward.logits"), DType::Float32);
@@ -138,7 +241,7 @@ private slots:
         }
         // The samples are no parameter: nobody computes their gradient.
         QVERIFY(std::ranges::find(step.graph.nodes(), "fc1.backward.input", &Node::name) == step.graph.nodes().end());
-        QVERIFY(buildStepGraph(lane("fp32"), 64, 10).gradientRoundings.empty());
+        QVERIFY(buildStepGraph(lane("fp32"), task()).gradientRoundings.empty());
     }
 
     void aValueUsedTwiceSumsItsGradients()
@@ -159,7 +262,7 @@ private slots:
     void gradientsLieAsTheirParametersDo()
     {
         for (const char* policy : {"fp32", "fp16"}) {
-            const StepGraph step = buildStepGraph(lane(policy), 64, 10);
+            const StepGraph step = buildStepGraph(lane(policy), task());
             const MemoryPlan plan = planMemory(step.graph);
             for (std::size_t i = 0; i < step.parameters.size(); ++i) {
                 QCOMPARE(plan.offsets[step.gradients[i]], plan.offsets[step.parameters[i]]);
@@ -169,7 +272,7 @@ private slots:
 
     void activationsAliveTogetherDoNotOverlap()
     {
-        const StepGraph step = buildStepGraph(lane("fp16"), 64, 10);
+        const StepGraph step = buildStepGraph(lane("fp16"), task());
         const Graph& graph = step.graph;
         const MemoryPlan plan = planMemory(graph);
         // Lifetimes written down anew: from the first to the last node that names the value.

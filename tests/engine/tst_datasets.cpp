@@ -283,7 +283,7 @@ private slots:
         const Dataset digits = load(config("digits"));
         gatherLabels(digits, std::vector<std::uint32_t> {1796, 4}, labels);
         QCOMPARE(labels, (std::vector<std::int32_t> {8, 4}));
-        QVERIFY_EXCEPTION_THROWN(gatherLabels(digits, indices, labels), Error);
+        QVERIFY_THROWS_EXCEPTION(Error, gatherLabels(digits, indices, labels));
     }
 
     void batchesFollowTheShuffledEpochs()
@@ -348,9 +348,9 @@ private slots:
 
     void emptyBatchesAreRefused()
     {
-        QVERIFY_EXCEPTION_THROWN(BatchSource({}, 4, 1, 1), Error);
-        QVERIFY_EXCEPTION_THROWN(BatchSource({1}, 0, 1, 1), Error);
-        QVERIFY_EXCEPTION_THROWN(BatchSource({1}, 4, -1, 1), Error);
+        QVERIFY_THROWS_EXCEPTION(Error, BatchSource({}, 4, 1, 1));
+        QVERIFY_THROWS_EXCEPTION(Error, BatchSource({1}, 0, 1, 1));
+        QVERIFY_THROWS_EXCEPTION(Error, BatchSource({1}, 4, -1, 1));
     }
 };
 

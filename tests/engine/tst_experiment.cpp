@@ -1,9 +1,9 @@
 // Experiment files: what is read from them, what is refused and in which words, and that writing one loses nothing.
 #include "engine/core/error.h"
+#include "engine/core/json_text.h"
+#include "engine/core/nearest_name.h"
 #include "engine/core/philox.h"
 #include "engine/train/experiment.h"
-#include "engine/train/json_text.h"
-#include "engine/train/nearest_name.h"
 #include "engine/train/setting_table.h"
 
 #include <QtTest>
@@ -90,6 +90,14 @@ LaneConfig randomLane(Dice& dice, const std::string& name)
     c.data.kind = dice.pick({"digits", "spirals", "moons"});
     c.data.batch = 1 + dice.below(512);
     c.data.noise = dice.unit();
+    c.model = mantissa::defaultModel(dice.pick(mantissa::modelKinds()));
+    if (c.model.kind == "layers") {
+        c.model.layers = dice.coin() ? json::parse(R"(["flatten", "linear"])")
+                                     : json::parse(R"([{"residual": ["relu"]}, {"repeat": 2, "layers": ["tanh"]}])");
+    }
+    c.model.width = dice.coin() ? c.model.width : 4 * (1 + dice.below(20));
+    c.model.tiedHead = dice.coin();
+    c.model.pooling = dice.pick({"class_token", "mean_tokens"});
     c.model.hidden.assign(static_cast<std::size_t>(dice.below(4)), 1 + dice.below(99));
     c.model.activation = dice.pick({"relu", "gelu_tanh"});
     c.model.dropout = dice.coin() ? dice.unit() : 0;
@@ -137,6 +145,7 @@ private slots:
     void fillsInTheDefaults();
     void namesALaneAfterItsPolicyWhereNoneIsGiven();
     void mergesLanesAsPatches();
+    void lanesMayDifferInTheirModels();
     void takesSeedsOfSixtyFourBits();
     void takesWholeNumbersInAnySpelling();
     void refuses_data();
@@ -187,7 +196,12 @@ void TestExperiment::readsEveryKeyOfTheDesign()
     QCOMPARE(c.seed, std::uint64_t {7});
     QCOMPARE(c.steps, std::int64_t {50});
     QVERIFY((c.data == mantissa::DataConfig {"spirals", 32, "p", 500, 4, 3, 0.2, 0.25}));
-    QVERIFY((c.model == mantissa::ModelConfig {"mlp", {16, 8}, "gelu_tanh", 0.1, 0.5}));
+    mantissa::ModelConfig model;
+    model.hidden = {16, 8};
+    model.activation = "gelu_tanh";
+    model.dropout = 0.1;
+    model.initGain = 0.5;
+    QVERIFY(c.model == model);
     QCOMPARE(c.loss, std::string("bce_with_logits"));
     QCOMPARE(c.lossWeight, 0.001);
     QVERIFY((c.optimizer == mantissa::OptimizerConfig {"sgd", 0.1, 0.9, true, 0.8, 0.99, 1e-6, 0.3}));
@@ -242,6 +256,31 @@ void TestExperiment::mergesLanesAsPatches()
     QVERIFY((e.lanes[3].optimizer == mantissa::OptimizerConfig {}));
 }
 
+void TestExperiment::lanesMayDifferInTheirModels()
+{
+    const Experiment e = parse(R"({"mantissa": 1, "model": {"kind": "vit", "width": 32, "activation": "silu"},
+        "lanes": [{"name": "A"}, {"name": "B", "model": {"kind": "cnn", "width": null}},
+                  {"name": "C", "model": {"kind": "layers", "layers": [{"kind": "flatten"}, "linear"]}},
+                  {"name": "D", "model": {"activation": null, "patch": 4}}, {"name": "E", "model": null}]})");
+    mantissa::ModelConfig vit = mantissa::defaultModel("vit");
+    vit.width = 32;
+    vit.patch = 4;
+    QVERIFY(e.lanes[3].model == vit);
+    vit.patch = 2;
+    vit.activation = "silu";
+    QVERIFY(e.lanes[0].model == vit);
+    mantissa::ModelConfig cnn = mantissa::defaultModel("cnn");
+    cnn.activation = "silu";
+    QVERIFY(e.lanes[1].model == cnn);
+    QCOMPARE(e.lanes[2].model.layers, json::parse(R"([{"kind": "flatten"}, "linear"])"));
+    QVERIFY(e.lanes[4].model == mantissa::ModelConfig {});
+    const json document = mantissa::composeExperiment(e.name, e.text, e.lanes, e.events, e.expect);
+    const Experiment again = parse(document.dump());
+    for (std::size_t i = 0; i < e.lanes.size(); ++i) {
+        QVERIFY(again.lanes[i].model == e.lanes[i].model);
+    }
+}
+
 void TestExperiment::takesSeedsOfSixtyFourBits()
 {
     QCOMPARE(lane(R"({"seed": 18446744073709551615})").seed, std::numeric_limits<std::uint64_t>::max());
@@ -279,6 +318,16 @@ void TestExperiment::refuses_data()
     row("nothing near", R"({"mantissa": 1, "model": {"zzzzzz": 3}})",
         "x.json: model.zzzzzz is not a setting (its value: 3); valid are: kind, hidden, activation, dropout, "
         "init_gain");
+    row("wrong layer of a lane",
+        R"({"mantissa": 1, "lanes": [{"name": "A", "model": {"layers": ["flatten", {"kind": "linear", "width": 3}]}}]})",
+        "x.json: lanes[0].model.layers[1].width is not a key of linear (its value: 3); valid are: kind, name, "
+        "features");
+    row("layers without their kind", R"({"mantissa": 1, "model": {"layers": ["flatten", "linear"]}})",
+        R"(x.json: model.layers is given, but model.kind is "mlp"; set the kind to "layers")");
+    row("a kind without its layers", R"({"mantissa": 1, "model": {"kind": "layers"}})",
+        "x.json: model.layers is missing");
+    row("heads that do not divide", R"({"mantissa": 1, "model": {"kind": "vit", "heads": 5}})",
+        "x.json: model.heads is 5, which does not divide model.width (64)");
     row("a dotted key is no path", R"({"mantissa": 1, "optimizer.lr": 3})", "x.json: optimizer.lr is not a setting");
     row("unknown choice", R"({"mantissa": 1, "lanes": [{"name": "A", "precision": {"policy": "fp61"}}]})",
         R"(x.json: lanes[0].precision.policy is "fp61", which does not exist; did you mean "fp16"? it must be one of fp32, fp16, bf16)");
@@ -415,7 +464,8 @@ void TestExperiment::survivesHugeAndDeepFiles()
     for (int i = 0; i < 500000; ++i) {
         widths += ",1";
     }
-    const QString wide = messageOf([&] { parse(fmt::format(R"({{"mantissa": 1, "model": {{"hidden": {}]}}}})", widths)); });
+    const QString wide
+        = messageOf([&] { parse(fmt::format(R"({{"mantissa": 1, "model": {{"hidden": {}]}}}})", widths)); });
     QVERIFY(wide.contains("model.hidden is a list with 500001 entries"));
     const std::string longKey(100000, 'k');
     const QString key = messageOf([&] { parse(fmt::format(R"({{"mantissa": 1, "{}": 1}})", longKey)); });
@@ -424,7 +474,9 @@ void TestExperiment::survivesHugeAndDeepFiles()
     for (int i = 0; i < 65; ++i) {
         lanes += fmt::format("{}{{\"name\": \"{}\"}}", i == 0 ? "" : ",", i);
     }
-    QVERIFY(messageOf([&] { parse(fmt::format(R"({{"mantissa": 1, "lanes": [{}]}})", lanes)); }).contains("at most 64 lanes"));
+    QVERIFY(messageOf([&] {
+        parse(fmt::format(R"({{"mantissa": 1, "lanes": [{}]}})", lanes));
+    }).contains("at most 64 lanes"));
 }
 
 void TestExperiment::readsAndChecksEvents()
@@ -610,6 +662,7 @@ void TestExperiment::everyRowGivesBackWhatItRead()
         LaneConfig c;
         c.scaler.emplace();
         c.clip = {ClipOrder::UnscaleThenClip, 1.0, 2.0};
+        c.model.layers = {"flatten", "linear"};
         const json value = row.write(c);
         QVERIFY2(!value.is_null(), row.path.c_str());
         QVERIFY2(row.read(c, value).empty(), row.path.c_str());

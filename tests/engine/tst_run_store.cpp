@@ -317,6 +317,17 @@ private slots:
         QVERIFY(contains(complaintOf([&] { (void)store.replayExperiment(99); }), "There is no run 99"));
     }
 
+    void aCopiedLaneThatNeverEndedReplaysToItsLastStep()
+    {
+        RunWriter writer(file());
+        writer.runStarted(startOf(1));
+        recordSteps(writer, 1, 40, 50); // a copy begins where its parent was
+        const RunId id = writer.runOf(1);
+        const auto events = RunStore(file()).replayExperiment(id).at("events");
+        const nlohmann::json end = {{"step", 50}, {"lane", "FP16 AMP"}, {"set", {{"steps", 50}}}};
+        QCOMPARE(events.at(0).dump(), end.dump());
+    }
+
     void tagsNotesAndDeletionAreKept()
     {
         RunId ids[3];
@@ -443,7 +454,7 @@ private slots:
         // A step that fails leaves nothing of itself.
         raw.exec("PRAGMA user_version = " + std::to_string(version));
         const std::array broken {more[1]};
-        QVERIFY_EXCEPTION_THROWN(migrate(raw, file(), broken), SQLite::Exception);
+        QVERIFY_THROWS_EXCEPTION(SQLite::Exception, migrate(raw, file(), broken));
         QCOMPARE(schemaVersion(raw), version);
         QCOMPARE(raw.execAndGet("SELECT count(*) FROM sqlite_schema WHERE name = 't'").getInt(), 0);
         QVERIFY(isCompleteUpTo(RunStore(file()).records(id), 0));

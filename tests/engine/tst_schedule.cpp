@@ -106,7 +106,7 @@ private slots:
         QFETCH(const ScheduleConfig, config);
         QFETCH(const QString, named);
         QVERIFY2(refusal(config).startsWith(named), qPrintable(refusal(config)));
-        QVERIFY_EXCEPTION_THROWN(learningRate(config, 0.1, 0, 10), Error);
+        QVERIFY_THROWS_EXCEPTION(Error, learningRate(config, 0.1, 0, 10));
     }
 
     void everyKindIsKnown()

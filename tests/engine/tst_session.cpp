@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <random>
 
 using namespace mantissa;
 
@@ -100,6 +99,7 @@ private slots:
             QCOMPARE(summary.status, RunStatus::Finished);
             QVERIFY2(summary.finalLoss < 0.8 * run.records[lane].loss, "the lane has learnt");
             QVERIFY(summary.validationAccuracy > 0.3);
+            QVERIFY(summary.validationLoss > 0);
         }
         QCOMPARE(run.summaries.size(), std::size_t {3});
     }
@@ -407,70 +407,6 @@ private slots:
         QCOMPARE(replay.summaries.at(0).weightsHash, status->lanes[3].summary->weightsHash);
     }
 
-    void randomKnobsReplayToTheSameWeights()
-    {
-        const auto seed = std::random_device {}();
-        qInfo() << "seed" << seed;
-        std::mt19937 random(seed);
-        const auto pick = [&random](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
-        Recorder recorder;
-        SessionOptions options;
-        options.observers = {&recorder};
-        nlohmann::json base = document();
-        base["steps"] = 400;
-        Session session(parseExperiment(base.dump(), "test"), options);
-        session.run();
-        for (int i = 0; i < 60; ++i) {
-            const auto lane = static_cast<std::uint32_t>(pick(3));
-            switch (pick(8)) {
-            case 0:
-                session.set(lane, "optimizer.lr", std::ldexp(1.0, -5 - pick(8)));
-                break;
-            case 1:
-                session.set(lane, "scaler.scale", std::ldexp(1.0, pick(30)));
-                break;
-            case 2:
-                session.set(
-                    lane, "precision.policy", std::array {"fp32", "fp16", "bf16"}[static_cast<std::size_t>(pick(3))]);
-                break;
-            case 3:
-                session.set(lane, "clip", {{"order", "clip-then-unscale"}, {"max_norm", 1.0}});
-                break;
-            case 4:
-                session.set(lane, "clip", {{"order", "unscale-then-clip"}, {"max_norm", 0.25}});
-                break;
-            case 5:
-                session.set(lane, "scaler", {{"family", "pytorch"}, {"growth_interval", 1 + pick(9)}});
-                break;
-            case 6:
-                session.set(lane, "scaler", nullptr);
-                break;
-            case 7:
-                session.set(lane, "optimizer.weight_decay", 0.01 * pick(10));
-                break;
-            }
-            QTest::qWait(1);
-        }
-        session.waitUntilIdle();
-        nlohmann::json replay = base;
-        std::map<std::uint32_t, std::string> names;
-        for (const RunStart& start : recorder.starts) {
-            names[start.lane] = start.config.name;
-        }
-        replay["events"] = recorder.starts[0].experiment.value("events", nlohmann::json::array());
-        for (const Event& event : recorder.events) {
-            if (event.kind == EventKind::Set && !event.scripted) {
-                replay["events"].push_back({{"step", event.step}, {"lane", names.at(event.lane)},
-                    {"set", {{event.path, nlohmann::json::parse(event.after)}}}});
-            }
-        }
-        QVERIFY(replay["events"].size() > 5);
-        const Recorder again = train(replay);
-        for (const auto& [lane, summary] : recorder.summaries) {
-            QCOMPARE(again.summaries.at(lane).weightsHash, summary.weightsHash);
-        }
-    }
-
     void failsInWordsWhenItCannotPrepare()
     {
         nlohmann::json broken = document();
@@ -478,6 +414,7 @@ private slots:
         Session session(parseExperiment(broken.dump(), "test"), {});
         session.waitUntilIdle();
         QCOMPARE(session.status()->state, SessionState::Failed);
+        QCOMPARE(session.status()->error, ErrorCode::InvalidArgument);
         QVERIFY(session.status()->message.find("/nonexistent") != std::string::npos);
         session.run();
         session.waitUntilIdle();
@@ -499,6 +436,43 @@ private slots:
         QCOMPARE(recorder.summaries.size(), std::size_t {3});
         QCOMPARE(recorder.summaries.at(0).status, RunStatus::Stopped);
         QCOMPARE(recorder.summaries.at(0).steps * 3, static_cast<std::int64_t>(recorder.records.size()));
+    }
+
+    void whatIsStoppedIsNotValidated_data()
+    {
+        QTest::addColumn<int>("way");
+        QTest::newRow("stop") << 0;
+        QTest::newRow("reset") << 1;
+        QTest::newRow("lane removed") << 2;
+        QTest::newRow("session closed") << 3;
+    }
+
+    void whatIsStoppedIsNotValidated()
+    {
+        QFETCH(int, way);
+        Recorder recorder;
+        {
+            SessionOptions options;
+            options.observers = {&recorder};
+            Session session(parseExperiment(threeLanes, "test"), options);
+            session.runSteps(5);
+            session.waitUntilIdle();
+            if (way == 0) {
+                session.stop();
+            } else if (way == 1) {
+                session.reset();
+            } else if (way == 2) {
+                session.removeLane(1);
+            }
+            session.waitUntilIdle();
+        }
+        const RunSummary& stopped = recorder.summaries.at(1);
+        QCOMPARE(stopped.status, RunStatus::Stopped);
+        QCOMPARE(stopped.steps, std::int64_t {5});
+        QVERIFY(std::isnan(stopped.validationLoss));
+        QVERIFY(std::isnan(stopped.validationAccuracy));
+        QCOMPARE(stopped.message, std::string());
+        QVERIFY(!stopped.weightsHash.empty());
     }
 
     void learnsRegressionAndBinaryTasks()

@@ -21,6 +21,18 @@ private slots:
         const auto memory = std::make_unique<std::vector<int>>(100);
         QVERIFY(test::allocationCount() >= before + 2);
         QVERIFY(!memory->empty());
+
+        const std::uint64_t beforeOthers = test::allocationCount();
+        // Called as functions, so that the compiler cannot leave them out.
+        constexpr std::align_val_t cacheLine {64};
+        void* aligned = ::operator new(100, cacheLine);
+        QCOMPARE(reinterpret_cast<std::uintptr_t>(aligned) % 64, std::uintptr_t {0});
+        void* alignedOrNull = ::operator new(100, cacheLine, std::nothrow);
+        void* orNull = ::operator new(100, std::nothrow);
+        QCOMPARE(test::allocationCount(), beforeOthers + 3);
+        ::operator delete(aligned, cacheLine);
+        ::operator delete(alignedOrNull, cacheLine);
+        ::operator delete(orNull);
     }
 
     void allocatesNothing_data()

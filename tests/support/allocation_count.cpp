@@ -2,7 +2,9 @@
 
 #include <link.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -32,7 +34,8 @@ int findDnnl(dl_phdr_info* info, std::size_t /*size*/, void* result)
     return 1;
 }
 
-void* allocate(std::size_t bytes, const void* caller)
+/// Null if there is no memory.
+void* allocate(std::size_t bytes, std::size_t alignment, const void* caller)
 {
     static const AddressRange dnnl = [] {
         AddressRange range;
@@ -43,10 +46,18 @@ void* allocate(std::size_t bytes, const void* caller)
     if (address < dnnl.begin || address >= dnnl.end) {
         allocations.fetch_add(1, std::memory_order_relaxed);
     }
-    if (void* memory = std::malloc(bytes > 0 ? bytes : 1)) {
-        return memory;
+    if (alignment <= alignof(std::max_align_t)) {
+        return std::malloc(std::max<std::size_t>(bytes, 1));
     }
-    throw std::bad_alloc();
+    return std::aligned_alloc(alignment, (bytes / alignment + 1) * alignment);
+}
+
+void* required(void* memory)
+{
+    if (memory == nullptr) {
+        throw std::bad_alloc();
+    }
+    return memory;
 }
 
 } // namespace
@@ -60,22 +71,50 @@ std::uint64_t allocationCount()
 
 } // namespace mantissa::test
 
+// Every form of new and delete: a form left out would come from the standard library or a sanitizer, and what it
+// allocates would neither be counted nor belong to free().
+
 void* operator new(std::size_t bytes)
 {
-    return allocate(bytes, __builtin_return_address(0));
+    return required(allocate(bytes, 1, __builtin_return_address(0)));
 }
 
 void* operator new[](std::size_t bytes)
 {
-    return allocate(bytes, __builtin_return_address(0));
+    return required(allocate(bytes, 1, __builtin_return_address(0)));
+}
+
+void* operator new(std::size_t bytes, const std::nothrow_t& /*tag*/) noexcept
+{
+    return allocate(bytes, 1, __builtin_return_address(0));
+}
+
+void* operator new[](std::size_t bytes, const std::nothrow_t& /*tag*/) noexcept
+{
+    return allocate(bytes, 1, __builtin_return_address(0));
+}
+
+void* operator new(std::size_t bytes, std::align_val_t alignment)
+{
+    return required(allocate(bytes, static_cast<std::size_t>(alignment), __builtin_return_address(0)));
+}
+
+void* operator new[](std::size_t bytes, std::align_val_t alignment)
+{
+    return required(allocate(bytes, static_cast<std::size_t>(alignment), __builtin_return_address(0)));
+}
+
+void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t& /*tag*/) noexcept
+{
+    return allocate(bytes, static_cast<std::size_t>(alignment), __builtin_return_address(0));
+}
+
+void* operator new[](std::size_t bytes, std::align_val_t alignment, const std::nothrow_t& /*tag*/) noexcept
+{
+    return allocate(bytes, static_cast<std::size_t>(alignment), __builtin_return_address(0));
 }
 
 void operator delete(void* memory) noexcept
-{
-    std::free(memory);
-}
-
-void operator delete[](void* memory) noexcept
 {
     std::free(memory);
 }
@@ -85,7 +124,52 @@ void operator delete(void* memory, std::size_t /*bytes*/) noexcept
     std::free(memory);
 }
 
+void operator delete(void* memory, const std::nothrow_t& /*tag*/) noexcept
+{
+    std::free(memory);
+}
+
+void operator delete(void* memory, std::align_val_t /*alignment*/) noexcept
+{
+    std::free(memory);
+}
+
+void operator delete(void* memory, std::size_t /*bytes*/, std::align_val_t /*alignment*/) noexcept
+{
+    std::free(memory);
+}
+
+void operator delete(void* memory, std::align_val_t /*alignment*/, const std::nothrow_t& /*tag*/) noexcept
+{
+    std::free(memory);
+}
+
+void operator delete[](void* memory) noexcept
+{
+    std::free(memory);
+}
+
 void operator delete[](void* memory, std::size_t /*bytes*/) noexcept
+{
+    std::free(memory);
+}
+
+void operator delete[](void* memory, const std::nothrow_t& /*tag*/) noexcept
+{
+    std::free(memory);
+}
+
+void operator delete[](void* memory, std::align_val_t /*alignment*/) noexcept
+{
+    std::free(memory);
+}
+
+void operator delete[](void* memory, std::size_t /*bytes*/, std::align_val_t /*alignment*/) noexcept
+{
+    std::free(memory);
+}
+
+void operator delete[](void* memory, std::align_val_t /*alignment*/, const std::nothrow_t& /*tag*/) noexcept
 {
     std::free(memory);
 }

@@ -12,7 +12,10 @@
 #include "ui/views/message_bar.h"
 #include "ui/views/number_field.h"
 #include "ui/views/run_bar.h"
+#include "ui/views/runs_view.h"
 #include "ui/views/setup_panel.h"
+
+#include <SQLiteCpp/SQLiteCpp.h>
 
 #include <QAction>
 #include <QApplication>
@@ -26,6 +29,7 @@
 #include <QRandomGenerator>
 #include <QSlider>
 #include <QSpinBox>
+#include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QUndoStack>
@@ -102,10 +106,15 @@ private slots:
     void spacePressesAFocusedButton();
     void resizesWhileTraining();
     void twoWindowsShareADatabase();
+    void aStoredRunIsShownAndRepeatedExactly();
+    void ctrlZTakesBackADeletion();
+    void aLockedDatabaseIsExplainedAndNothingIsLost();
     void knobsTurnedAtRandomReplayExactly();
 
 private:
     void open(const std::string& text);
+    void trainToTheEnd();
+    void selectRow(int row);
 
     [[nodiscard]] std::filesystem::path database() const
     {
@@ -485,6 +494,79 @@ void TestMainWindow::twoWindowsShareADatabase()
     QCOMPARE(store.runs().size(), std::size_t {4});
     for (const RunInfo& run : store.runs()) {
         QCOMPARE(store.columns(run.id).step.size(), std::size_t {50});
+    }
+}
+
+void TestMainWindow::trainToTheEnd()
+{
+    m_window->controller()->run();
+    QTRY_VERIFY_WITH_TIMEOUT(stateOf(*m_window) == SessionState::Finished, patienceMs);
+    m_window->controller()->writer()->flush();
+}
+
+/// Selects a row of the runs browser; the newest run is in row 0.
+void TestMainWindow::selectRow(int row)
+{
+    m_window->runsView()->refresh();
+    auto* table = m_window->runsView()->findChild<QTableView*>();
+    QTRY_VERIFY_WITH_TIMEOUT(table->model()->rowCount() > row, patienceMs);
+    table->selectRow(row);
+}
+
+void TestMainWindow::aStoredRunIsShownAndRepeatedExactly()
+{
+    open(smallExperimentText(40));
+    m_window->controller()->set(1, "scaler.scale", 4096);
+    trainToTheEnd();
+    QVERIFY(m_window->saveTo(m_folder->filePath(QStringLiteral("edited.json"))));
+    open(smallExperimentText(30));
+    selectRow(0);
+    m_window->runsView()->findChild<QAction*>(QStringLiteral("showCurves"))->trigger();
+    const RunId run = m_window->runsView()->selectedRuns().front();
+    const quint64 key = Dashboard::storedKey(run);
+    const RunInfo stored = RunStore(database(), StoreAccess::ReadOnly).run(run).value();
+    QVERIFY(!stored.weightsHash.empty());
+    QTRY_VERIFY_WITH_TIMEOUT(m_window->dashboard()->laneKeys().contains(key), patienceMs);
+
+    m_window->runsView()->findChild<QAction*>(QStringLiteral("rerun"))->trigger();
+    QTRY_COMPARE_WITH_TIMEOUT(m_window->laneList()->lanes().size(), std::size_t {1}, patienceMs);
+    QTRY_VERIFY_WITH_TIMEOUT(stateOf(*m_window) == SessionState::Ready, patienceMs);
+    trainToTheEnd();
+    const auto status = m_window->controller()->status();
+    QVERIFY(status->lanes[0].summary);
+    QCOMPARE(status->lanes[0].summary->weightsHash, stored.weightsHash);
+    QCOMPARE(status->lanes[0].summary->finalScale, stored.finalScale);
+}
+
+void TestMainWindow::ctrlZTakesBackADeletion()
+{
+    open(smallExperimentText(20));
+    trainToTheEnd();
+    selectRow(1);
+    m_window->runsView()->findChild<QAction*>(QStringLiteral("delete"))->trigger();
+    QTRY_COMPARE_WITH_TIMEOUT(RunStore(database(), StoreAccess::ReadOnly).runs().size(), std::size_t {1}, patienceMs);
+    QTest::keyClick(m_window.get(), Qt::Key_Z, Qt::ControlModifier);
+    QTRY_COMPARE_WITH_TIMEOUT(RunStore(database(), StoreAccess::ReadOnly).runs().size(), std::size_t {2}, patienceMs);
+}
+
+void TestMainWindow::aLockedDatabaseIsExplainedAndNothingIsLost()
+{
+    open(smallExperimentText(40));
+    {
+        const RunStore created(database());
+        SQLite::Database other(database().string(), SQLite::OPEN_READWRITE);
+        other.exec("BEGIN EXCLUSIVE");
+        m_window->controller()->run();
+        QTRY_VERIFY_WITH_TIMEOUT(stateOf(*m_window) == SessionState::Finished, patienceMs);
+        QTRY_VERIFY_WITH_TIMEOUT(m_window->messageBar()->text().contains(QStringLiteral("locked")), patienceMs);
+    }
+    QTRY_VERIFY_WITH_TIMEOUT(!m_window->messageBar()->text().contains(QStringLiteral("locked")), patienceMs);
+    m_window->controller()->writer()->flush();
+    const RunStore store(database(), StoreAccess::ReadOnly);
+    QCOMPARE(store.runs().size(), std::size_t {2});
+    for (const RunInfo& run : store.runs()) {
+        QCOMPARE(store.columns(run.id).step.size(), std::size_t {40});
+        QVERIFY(run.status == RunStatus::Finished);
     }
 }
 

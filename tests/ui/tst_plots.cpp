@@ -387,6 +387,8 @@ private slots:
     void movingTheCrosshairDrawsNoCurve()
     {
         Fixture f;
+        f.sendMove(Qt::NoButton, f.at(Metric::Loss, 0.1, 0.5)); // its first appearance gives it a layer of its own
+        QApplication::processEvents();
         const auto frames = f.dashboard.frameTime().frames;
         for (int x = 0; x < 50; ++x) {
             f.sendMove(Qt::NoButton, f.at(Metric::Loss, 0.2 + x * 0.01, 0.5));

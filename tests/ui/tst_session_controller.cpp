@@ -52,6 +52,7 @@ private slots:
     void deliversEveryRecordInOrder();
     void valueIsPendingUntilApplied();
     void refusedValueComesBackWithAReason();
+    void theStatusShowsNoLaneThatIsNotKnownYet();
     void savesWhatTheLanesBecame();
     void resetCanBeTakenBack();
     void addsDuplicatesAndRemovesLanes();
@@ -142,6 +143,25 @@ void TestSessionController::refusedValueComesBackWithAReason()
     QVERIFY(!controller.pendingValue(lane, "scaler.backoff_factor").has_value());
     QCOMPARE(controller.status()->lanes.at(1).config->scaler->backoffFactor, 0.5);
     QCOMPARE(controller.document().lanes().at(1).scaler->backoffFactor, 0.5);
+}
+
+void TestSessionController::theStatusShowsNoLaneThatIsNotKnownYet()
+{
+    SessionController controller({});
+    controller.open(ExperimentDocument(smallExperiment()));
+    const auto everyLaneIsKnown = [&] {
+        for (const LaneStatus& lane : controller.status()->lanes) {
+            controller.recolorLane(lane.id, QStringLiteral("#123456"));
+            if (controller.laneColor(lane.id) != QStringLiteral("#123456")) {
+                return false;
+            }
+        }
+        return true;
+    };
+    QTest::qSleep(100); // the session gets ready while no event reaches the controller
+    QVERIFY(everyLaneIsKnown());
+    QTRY_COMPARE_WITH_TIMEOUT(controller.status()->lanes.size(), std::size_t {2}, patienceMs);
+    QVERIFY(everyLaneIsKnown());
 }
 
 void TestSessionController::savesWhatTheLanesBecame()

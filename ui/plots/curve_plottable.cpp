@@ -1,6 +1,5 @@
 #include "ui/plots/curve_plottable.h"
 
-#include "ui/plots/smoothing.h"
 #include "ui/style/theme.h"
 
 #include <cmath>
@@ -65,14 +64,14 @@ double lengthOf(const QPolygonF& line)
 /// Each value holds until the next point.
 QPolygonF stairs(const QPolygonF& line)
 {
-    QPolygonF result;
-    result.reserve(line.size() * 2);
-    for (qsizetype i = 0; i < line.size(); ++i) {
-        if (i > 0 && line[i].y() != line[i - 1].y()) {
+    QPolygonF result {line.front()};
+    for (qsizetype i = 1; i < line.size(); ++i) {
+        if (line[i].y() != line[i - 1].y()) {
             result.append(QPointF(line[i].x(), line[i - 1].y()));
+            result.append(line[i]);
         }
-        result.append(line[i]);
     }
+    result.append(line.back());
     return result;
 }
 
@@ -111,17 +110,17 @@ CurvePlottable::View CurvePlottable::view() const
     view.logarithmic = mValueAxis->scaleType() == QCPAxis::stLogarithmic;
     view.lower = view.logarithmic ? std::log10(values.lower) : values.lower;
     view.pixelsPerUnit = area.height() / ((view.logarithmic ? std::log10(values.upper) : values.upper) - view.lower);
-    view.first = static_cast<std::int64_t>(std::max(0.0, std::floor(keys.lower) - 1));
-    view.last = static_cast<std::int64_t>(std::clamp(std::ceil(keys.upper) + 1, -1.0, 4e15));
-    while (std::ldexp(view.pixelsPerStep, view.log2Width) < 1 && view.log2Width < 50) {
-        ++view.log2Width;
+    view.steps.first = static_cast<std::int64_t>(std::max(0.0, std::floor(keys.lower) - 1));
+    view.steps.last = static_cast<std::int64_t>(std::clamp(std::ceil(keys.upper) + 1, -1.0, 4e15));
+    while (std::ldexp(view.pixelsPerStep, view.steps.log2Width) < 1 && view.steps.log2Width < 50) {
+        ++view.steps.log2Width;
     }
     return view;
 }
 
 int CurvePlottable::log2ColumnWidth() const
 {
-    return view().log2Width;
+    return view().steps.log2Width;
 }
 
 double CurvePlottable::valueToPixel(double value) const
@@ -142,84 +141,80 @@ QColor CurvePlottable::bandColor(const Curve& curve) const
 void CurvePlottable::draw(QCPPainter* painter)
 {
     const View seen = view();
-    std::erase_if(m_smoothed, [this](const auto& entry) {
-        return std::none_of(m_curves.begin(), m_curves.end(),
-            [&](const Curve& curve) { return curve.series == entry.first && curve.smoothing > 0; });
+    std::erase_if(m_cache, [this](const auto& entry) {
+        return std::none_of(
+            m_curves.begin(), m_curves.end(), [&](const Curve& curve) { return curve.series == entry.first; });
     });
+    std::vector<const Curve*> ordered;
     for (const bool highlighted : {false, true}) {
         for (const Curve& curve : m_curves) {
             if (curve.highlighted == highlighted && !curve.series->empty()) {
-                drawBand(painter, curve, seen);
+                ordered.push_back(&curve);
             }
         }
     }
-    for (const bool highlighted : {false, true}) {
-        for (const Curve& curve : m_curves) {
-            if (curve.highlighted == highlighted && !curve.series->empty()) {
-                drawLine(painter, curve, seen);
-                drawSkips(painter, curve, seen);
-                drawNonFinite(painter, curve, seen);
-                drawEnd(painter, curve, seen);
-            }
-        }
+    drawBands(painter, ordered, seen);
+    for (const Curve* curve : ordered) {
+        drawLine(painter, *curve, seen);
+        drawSkips(painter, *curve, seen);
+        drawNonFinite(painter, *curve, seen);
+        drawEnd(painter, *curve, seen);
     }
 }
 
-const std::vector<SeriesSample>& CurvePlottable::smoothed(const Curve& curve, const View& view)
+/// Calls fill(QRect) with each column's bar, in units of 1 / scale pixels.
+template <typename Fill>
+void CurvePlottable::forEachBandColumn(const Curve& curve, const View& view, double scale, Fill fill)
 {
-    SmoothedCache& cache = m_smoothed[curve.series];
-    const std::int64_t last = std::min(view.last, curve.series->lastStep());
-    const bool extends = cache.weight == curve.smoothing && cache.log2Width == view.log2Width
-        && cache.generation == curve.series->generation() && cache.first == view.first && cache.last <= last
-        && !cache.samples.empty();
-    if (extends && cache.last == last) {
-        return cache.samples;
-    }
-    if (extends) {
-        const std::int64_t from = cache.samples.back().step >> view.log2Width << view.log2Width;
-        cache.samples.pop_back();
-        thread_local std::vector<SeriesSample> added;
-        smoothedColumns(*curve.series, from, last, view.log2Width, curve.smoothing, added);
-        cache.samples.insert(cache.samples.end(), added.begin(), added.end());
-    } else {
-        smoothedColumns(*curve.series, view.first, last, view.log2Width, curve.smoothing, cache.samples);
-    }
-    cache.weight = curve.smoothing;
-    cache.log2Width = view.log2Width;
-    cache.generation = curve.series->generation();
-    cache.first = view.first;
-    cache.last = last;
-    return cache.samples;
-}
-
-void CurvePlottable::drawBand(QCPPainter* painter, const Curve& curve, const View& view)
-{
-    if (view.log2Width == 0) {
-        if (curve.smoothing > 0) {
-            collect(curve, view, false);
-            strokePieces(painter, curve, bandColor(curve));
-        }
-        return;
-    }
-    if (!curve.hasBand) {
-        return;
-    }
-    painter->setAntialiasing(false);
-    const QColor color = bandColor(curve);
-    const double width = std::ldexp(view.pixelsPerStep, view.log2Width);
-    curve.series->columns(view.first, view.last, view.log2Width, m_columns);
-    for (const SeriesColumn& column : m_columns) {
+    const double width = std::ldexp(view.pixelsPerStep, view.steps.log2Width);
+    for (const SeriesColumn& column : m_cache[curve.series].columns(*curve.series, view.steps)) {
         if (column.stats.finite == 0) {
             continue;
         }
         // Neighbours share a pixel edge, so that the band has no stripes.
         const double x = view.x(static_cast<double>(column.first));
-        const int left = static_cast<int>(std::floor(x));
-        const int right = std::max(left + 1, static_cast<int>(std::floor(x + width)));
-        const int top = static_cast<int>(std::floor(view.y(column.stats.maximum)));
-        const int bottom = std::max(top + 1, static_cast<int>(std::ceil(view.y(column.stats.minimum))));
-        painter->fillRect(left, top, right - left, bottom - top, color);
+        const int left = static_cast<int>(std::floor(x * scale));
+        const int right = std::max(left + 1, static_cast<int>(std::floor((x + width) * scale)));
+        const int top = static_cast<int>(std::floor(view.y(column.stats.maximum) * scale));
+        const int bottom = std::max(top + 1, static_cast<int>(std::ceil(view.y(column.stats.minimum) * scale)));
+        fill(QRect(left, top, right - left, bottom - top));
     }
+}
+
+void CurvePlottable::drawBands(QCPPainter* painter, const std::vector<const Curve*>& curves, const View& view)
+{
+    if (view.steps.log2Width == 0) {
+        for (const Curve* curve : curves) {
+            if (curve->smoothing > 0) {
+                collect(*curve, view, false);
+                strokePieces(painter, *curve, bandColor(*curve));
+            }
+        }
+        return;
+    }
+    painter->setAntialiasing(false);
+    if (painter->modes().testFlag(QCPPainter::pmVectorized)) {
+        for (const Curve* curve : curves) {
+            if (curve->hasBand) {
+                const QColor color = bandColor(*curve);
+                forEachBandColumn(*curve, view, 1, [&](const QRect& bar) { painter->fillRect(bar, color); });
+            }
+        }
+        return;
+    }
+    const QRect area = mKeyAxis->axisRect()->rect();
+    const double scale = painter->deviceTransform().m11();
+    const QPoint corner(static_cast<int>(std::floor(area.left() * scale)), static_cast<int>(std::floor(area.top() * scale)));
+    m_bands.start(QSize(static_cast<int>(std::ceil(area.width() * scale)), static_cast<int>(std::ceil(area.height() * scale))));
+    for (const Curve* curve : curves) {
+        if (curve->hasBand) {
+            m_bands.startBand(bandColor(*curve));
+            forEachBandColumn(
+                *curve, view, scale, [&](const QRect& bar) { m_bands.addColumn(bar.translated(-corner)); });
+        }
+    }
+    const QImage& image = m_bands.paint();
+    painter->drawImage(QRectF(QPointF(corner) / scale, QSizeF(image.size()) / scale), image);
 }
 
 void CurvePlottable::drawLine(QCPPainter* painter, const Curve& curve, const View& view)
@@ -233,22 +228,21 @@ void CurvePlottable::collect(const Curve& curve, const View& view, bool smooth)
 {
     m_samples.clear();
     if (smooth) {
-        m_samples = smoothed(curve, view);
-    } else if (view.log2Width == 0) {
+        m_samples = m_cache[curve.series].smoothed(*curve.series, view.steps, curve.smoothing);
+    } else if (view.steps.log2Width == 0) {
         // One value beyond either edge, wherever it lies: the line goes on outside.
         const auto& series = *curve.series;
-        std::int64_t last = view.last;
+        std::int64_t last = view.steps.last;
         if (curve.bridgesGaps && last < series.lastStep()) {
             last = std::max(last, series.stepAfter(last));
         }
-        series.samples(series.stepBefore(view.first, 1), last, m_samples);
+        series.samples(series.stepBefore(view.steps.first, 1), last, m_samples);
     } else {
-        curve.series->columns(view.first, view.last, view.log2Width, m_columns);
-        for (const SeriesColumn& column : m_columns) {
+        for (const SeriesColumn& column : m_cache[curve.series].columns(*curve.series, view.steps)) {
             const bool finite = column.stats.finite > 0;
             const std::int64_t middle = curve.stepped ? column.first : (column.first + column.lastStep) / 2;
-            const double value = !finite                      ? column.last
-                : curve.stepped && std::isfinite(column.last) ? column.last
+            const double value = !finite                      ? column.stats.last
+                : curve.stepped && std::isfinite(column.stats.last) ? column.stats.last
                                                               : column.stats.mean();
             m_samples.push_back({middle, value});
         }
@@ -259,7 +253,7 @@ void CurvePlottable::collect(const Curve& curve, const View& view, bool smooth)
 void CurvePlottable::breakPieces(const Curve& curve, const View& view)
 {
     m_pieces.clear();
-    const std::int64_t reach = std::int64_t {2} << view.log2Width;
+    const std::int64_t reach = std::int64_t {2} << view.steps.log2Width;
     bool open = false;
     std::int64_t previous = 0;
     for (const SeriesSample& sample : m_samples) {
@@ -318,15 +312,15 @@ void CurvePlottable::drawNonFinite(QCPPainter* painter, const Curve& curve, cons
 {
     const auto& runs = curve.series->nonFiniteRuns();
     auto run = std::partition_point(
-        runs.begin(), runs.end(), [&](const NonFiniteRun& candidate) { return candidate.last < view.first; });
+        runs.begin(), runs.end(), [&](const NonFiniteRun& candidate) { return candidate.last < view.steps.first; });
     painter->setAntialiasing(true);
     const QColor color = lineColor(curve);
     painter->setPen(QPen(color, 1));
     double next = view.left - markerSpacing;
-    for (; run != runs.end() && run->first <= view.last; ++run) {
+    for (; run != runs.end() && run->first <= view.steps.last; ++run) {
         const double height = std::isnan(run->heightBefore) ? view.bottom : view.y(run->heightBefore);
         const double y = std::clamp(height, view.top + markerRadius + 1, view.bottom - markerRadius - 1);
-        const double runEnd = view.x(static_cast<double>(std::min(run->last, view.last)));
+        const double runEnd = view.x(static_cast<double>(std::min(run->last, view.steps.last)));
         const double up = std::isinf(run->value) && run->value < 0 ? -1 : 1;
         painter->setBrush(std::isnan(run->value) ? m_background : color);
         for (double x = std::max(next, view.x(static_cast<double>(run->first))); x <= runEnd; x += markerSpacing) {
@@ -347,7 +341,7 @@ void CurvePlottable::drawSkips(QCPPainter* painter, const Curve& curve, const Vi
     painter->setPen(QPen(lineColor(curve), 1));
     const auto stride = std::max<std::int64_t>(1, static_cast<std::int64_t>(markerSpacing / view.pixelsPerStep));
     constexpr double arm = 3;
-    for (std::int64_t step = curve.skips->next(view.first); step >= 0 && step <= view.last;
+    for (std::int64_t step = curve.skips->next(view.steps.first); step >= 0 && step <= view.steps.last;
          step = curve.skips->next(step + stride)) {
         const auto sample = curve.series->at(step);
         if (!sample || !std::isfinite(*sample)) {

@@ -1,8 +1,10 @@
 /// Draws the curves of one plot in a bounded number of strokes, however many steps there are.
 #pragma once
 
+#include "ui/plots/band_image.h"
 #include "ui/plots/series_pyramid.h"
 #include "ui/plots/step_runs.h"
+#include "ui/plots/view_cache.h"
 
 #include <qcustomplot.h>
 
@@ -71,29 +73,17 @@ private:
         double lower = 0;
         double pixelsPerUnit = 1;
         bool logarithmic = false;
-        std::int64_t first = 0; ///< steps that can be seen
-        std::int64_t last = 0;
-        int log2Width = 0;
+        StepWindow steps; ///< that can be seen
 
         [[nodiscard]] double x(double step) const { return left + (step - firstKey) * pixelsPerStep; }
 
         [[nodiscard]] double y(double value) const;
     };
 
-    /// Smoothing a long series anew for every frame would cost more than all drawing.
-    struct SmoothedCache
-    {
-        double weight = 0;
-        int log2Width = 0;
-        std::uint64_t generation = 0;
-        std::int64_t first = 0;
-        std::int64_t last = 0;
-        std::vector<SeriesSample> samples;
-    };
-
     [[nodiscard]] View view() const;
-    const std::vector<SeriesSample>& smoothed(const Curve& curve, const View& view);
-    void drawBand(QCPPainter* painter, const Curve& curve, const View& view);
+    void drawBands(QCPPainter* painter, const std::vector<const Curve*>& curves, const View& view);
+    template <typename Fill>
+    void forEachBandColumn(const Curve& curve, const View& view, double scale, Fill fill);
     void drawLine(QCPPainter* painter, const Curve& curve, const View& view);
     void collect(const Curve& curve, const View& view, bool smooth);
     void breakPieces(const Curve& curve, const View& view);
@@ -106,9 +96,9 @@ private:
 
     std::vector<Curve> m_curves;
     QColor m_background = Qt::white;
-    std::map<const SeriesPyramid*, SmoothedCache> m_smoothed;
+    std::map<const SeriesPyramid*, ViewCache> m_cache;
+    BandImage m_bands;
     // Scratch, kept to spare a hundred allocations per frame.
-    std::vector<SeriesColumn> m_columns;
     std::vector<SeriesSample> m_samples;
     std::vector<QPolygonF> m_pieces;
     std::vector<QLineF> m_lines;

@@ -198,6 +198,11 @@ void Dashboard::refresh()
     d->refresh();
 }
 
+void Dashboard::setDrawingShare(double share)
+{
+    d->setDrawingShare(share);
+}
+
 FrameTime Dashboard::frameTime() const
 {
     return d->frame;

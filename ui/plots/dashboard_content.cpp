@@ -12,9 +12,11 @@ namespace mantissa {
 
 namespace {
 
-constexpr double takeInMs = 8;
-constexpr double compareMs = 5;
+constexpr double takeInMs = 6;
+constexpr double compareMs = 3;
+constexpr double longestPauseMs = 200;
 constexpr qint64 tableEveryMs = 100; // numbers that change faster cannot be read
+constexpr qint64 sparingTableEveryMs = 250; // where drawing is limited
 constexpr double storedShare = 0.62; // of a stored run's colour: live lanes come first
 
 struct StepSpan
@@ -266,9 +268,18 @@ void Dashboard::Private::updateContent()
     }
 }
 
+bool Dashboard::Private::isFrameDue() const
+{
+    if (!m_sinceFrame.isValid() || m_drawingShare >= 1 || data.isWaiting()) {
+        return true;
+    }
+    const double pauseMs = std::min(longestPauseMs, frame.lastMs / m_drawingShare);
+    return static_cast<double>(m_sinceFrame.elapsed()) >= pauseMs;
+}
+
 void Dashboard::Private::refresh()
 {
-    if (!q->isVisible()) {
+    if (!q->isVisible() || !isFrameDue()) {
         return;
     }
     QElapsedTimer clock;
@@ -280,11 +291,13 @@ void Dashboard::Private::refresh()
     if (m_isDirty) {
         m_isDirty = false;
         m_isTableStale = true;
+        m_sinceFrame.start();
         updateContent();
         updateCursor();
         canvas->requestReplot();
     }
-    if (m_isTableStale && (!m_tableClock.isValid() || m_tableClock.elapsed() >= tableEveryMs)) {
+    const qint64 pauseMs = m_drawingShare < 1 ? sparingTableEveryMs : tableEveryMs;
+    if (m_isTableStale && (!m_tableClock.isValid() || m_tableClock.elapsed() >= pauseMs)) {
         updateTable();
     }
     m_refreshMs = static_cast<double>(clock.nsecsElapsed()) * 1e-6;

@@ -59,7 +59,11 @@ public:
     qint64 expectedSteps = 0;
     FrameTime frame;
 
+    void setDrawingShare(double share) { m_drawingShare = share; }
+
 private:
+    [[nodiscard]] bool isFrameDue() const;
+
     struct PanelSeries
     {
         const LaneData* lane;
@@ -85,6 +89,8 @@ private:
     bool m_isTableStale = true;
     bool m_showsTip = false;
     double m_refreshMs = 0;
+    double m_drawingShare = 1;
+    QElapsedTimer m_sinceFrame;
     QElapsedTimer m_tableClock;
     QElapsedTimer m_frameLabelClock;
 };

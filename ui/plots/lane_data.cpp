@@ -196,6 +196,12 @@ void LaneCollection::addMark(PlotMark mark)
     m_marks.insert(place, std::move(mark));
 }
 
+bool LaneCollection::isWaiting() const
+{
+    return std::any_of(
+        m_lanes.begin(), m_lanes.end(), [](const auto& lane) { return lane->waitingNext < lane->waiting.step.size(); });
+}
+
 bool LaneCollection::takeIn(double milliseconds)
 {
     QElapsedTimer clock;

@@ -77,6 +77,8 @@ public:
     void truncate(quint64 key, std::int64_t firstDropped);
     void addMark(PlotMark mark);
 
+    /// Whether columns wait to be taken in.
+    [[nodiscard]] bool isWaiting() const;
     /// Takes in waiting columns for about `milliseconds`; true if it took any.
     bool takeIn(double milliseconds);
     /// Compares further steps with the baseline for about `milliseconds`; true if it compared any.

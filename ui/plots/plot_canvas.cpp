@@ -27,7 +27,6 @@ PlotCanvas::PlotCanvas(QWidget* parent)
     setNoAntialiasingOnDrag(false);
     addLayer(QStringLiteral("decor"));
     addLayer(QStringLiteral("cursor"));
-    layer(QStringLiteral("cursor"))->setMode(QCPLayer::lmBuffered);
     plotLayout()->clear();
     plotLayout()->setRowSpacing(0);
     m_decor = new DecorOverlay(this);
@@ -316,8 +315,15 @@ void PlotCanvas::requestReplot()
 
 void PlotCanvas::redrawCursor()
 {
-    if (isVisible()) {
-        layer(QStringLiteral("cursor"))->replot();
+    // A layer of its own spares redrawing the curves while the cursor moves, and costs clearing and blending a picture
+    // of the whole plot for every frame while there is none.
+    QCPLayer* cursor = layer(QStringLiteral("cursor"));
+    const QCPLayer::LayerMode mode = m_cursor->isEmpty() ? QCPLayer::lmLogical : QCPLayer::lmBuffered;
+    if (mode != cursor->mode()) {
+        cursor->setMode(mode);
+        requestReplot();
+    } else if (isVisible() && mode == QCPLayer::lmBuffered) {
+        cursor->replot();
     }
 }
 

@@ -77,6 +77,9 @@ public:
 
     void setCursor(std::optional<std::int64_t> step, std::vector<CursorDot> dots);
 
+    [[nodiscard]] bool isEmpty() const { return !m_step && m_box.isNull(); }
+
+
     [[nodiscard]] std::optional<std::int64_t> cursor() const { return m_step; }
 
     void setZoomBox(const QRectF& box) { m_box = box; }

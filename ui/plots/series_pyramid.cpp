@@ -21,6 +21,7 @@ bool sameBits(double a, double b)
 
 void SeriesStats::add(double value, std::uint32_t times)
 {
+    last = value;
     if (!std::isfinite(value)) {
         notFinite += times;
         return;
@@ -34,14 +35,15 @@ void SeriesStats::add(double value, std::uint32_t times)
     finite += times;
 }
 
-void SeriesStats::merge(const SeriesStats& other)
+void SeriesStats::merge(const SeriesStats& later)
 {
-    minimum = std::min(minimum, other.minimum);
-    maximum = std::max(maximum, other.maximum);
-    smallestPositive = std::min(smallestPositive, other.smallestPositive);
-    sum += other.sum;
-    finite += other.finite;
-    notFinite += other.notFinite;
+    minimum = std::min(minimum, later.minimum);
+    maximum = std::max(maximum, later.maximum);
+    smallestPositive = std::min(smallestPositive, later.smallestPositive);
+    last = later.empty() ? last : later.last;
+    sum += later.sum;
+    finite += later.finite;
+    notFinite += later.notFinite;
 }
 
 void SeriesPyramid::Chunk::append(std::uint16_t offset, double value)
@@ -76,11 +78,13 @@ void SeriesPyramid::Chunk::addToBlocks(double value, std::uint32_t index)
 {
     if (index % smallBlock == 0) {
         by16.emplace_back();
+        means16.emplace_back();
     }
     if (index % largeBlock == 0) {
         by256.emplace_back();
     }
     by16.back().add(value);
+    means16.back() = static_cast<float>(by16.back().mean());
     by256.back().add(value);
 }
 
@@ -98,16 +102,6 @@ std::uint32_t SeriesPyramid::Chunk::indexOf(std::int64_t step) const
     }
     const auto found = std::lower_bound(offsets.begin(), offsets.end(), static_cast<std::uint16_t>(offset));
     return static_cast<std::uint32_t>(found - offsets.begin());
-}
-
-std::int64_t SeriesPyramid::Chunk::stepAt(std::uint32_t index) const
-{
-    return base + (offsets.empty() ? firstOffset + index : offsets[index]);
-}
-
-double SeriesPyramid::Chunk::valueAt(std::uint32_t index) const
-{
-    return values.empty() ? constant : values[index];
 }
 
 void SeriesPyramid::Chunk::merge(std::uint32_t begin, std::uint32_t end, SeriesStats& into) const
@@ -225,7 +219,8 @@ std::size_t SeriesPyramid::bytes() const
     std::size_t sum = m_runs.capacity() * sizeof(NonFiniteRun) + m_chunks.capacity() * sizeof(Chunk);
     for (const Chunk& chunk : m_chunks) {
         sum += chunk.values.capacity() * sizeof(double) + chunk.offsets.capacity() * sizeof(std::uint16_t)
-            + (chunk.by16.capacity() + chunk.by256.capacity()) * sizeof(SeriesStats);
+            + (chunk.by16.capacity() + chunk.by256.capacity()) * sizeof(SeriesStats)
+            + chunk.means16.capacity() * sizeof(float);
     }
     return sum;
 }
@@ -350,7 +345,6 @@ void SeriesPyramid::columns(std::int64_t first, std::int64_t last, int log2Width
             SeriesColumn& column = into.back();
             chunk.merge(i, end, column.stats);
             column.lastStep = chunk.stepAt(end - 1);
-            column.last = chunk.valueAt(end - 1);
             i = end;
         }
     }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace mantissa {
@@ -18,12 +19,14 @@ struct SeriesStats
     double maximum = -std::numeric_limits<double>::infinity();
     double smallestPositive = std::numeric_limits<double>::infinity();
     double sum = 0;
+    double last = std::numeric_limits<double>::quiet_NaN(); ///< the newest value, finite or not
     std::uint32_t finite = 0;
     std::uint32_t notFinite = 0;
 
     void add(double value, std::uint32_t times = 1);
-    void merge(const SeriesStats& other);
+    void merge(const SeriesStats& later);
 
+    /// NaN if no value is finite.
     [[nodiscard]] double mean() const { return sum / finite; }
 
     [[nodiscard]] bool empty() const { return finite == 0 && notFinite == 0; }
@@ -34,7 +37,6 @@ struct SeriesColumn
 {
     std::int64_t first = 0;
     std::int64_t lastStep = 0; ///< the last step in it that has a value
-    double last = 0; ///< that step's value, finite or not
     SeriesStats stats;
 };
 
@@ -53,7 +55,7 @@ struct NonFiniteRun
     double heightBefore = 0; ///< the last finite value before it; NaN if there is none
 };
 
-/// Append-only. Steps need not be consecutive. Takes 11 bytes a value (consecutive steps), 13 with gaps, next to
+/// Append-only. Steps need not be consecutive. Takes 12 bytes a value (consecutive steps), 14 with gaps, next to
 /// nothing where a value repeats for thousands of steps; a gap costs nothing, however wide. Values lie in chunks of
 /// 4,096 steps; each has summaries of 16 and of 256 values, so a query touches at most a few dozen numbers per column.
 /// Columns are aligned to multiples of 2^k: the same steps fall into the same column in every frame, so a growing or
@@ -98,8 +100,11 @@ public:
     /// Calls visit(step, value) for each of first .. last, in order.
     template <typename Visitor> void forEach(std::int64_t first, std::int64_t last, Visitor visit) const;
 
-    /// Calls visit(last step, stats) for stretches of up to 16 neighbouring values that together cover first .. last;
-    /// they may reach beyond both ends.
+    /// Calls visit(values, whether all are finite) for neighbouring stretches that together are first .. last, in order.
+    template <typename Visitor> void forEachStretch(std::int64_t first, std::int64_t last, Visitor visit) const;
+
+    /// Calls visit(last step, mean) for stretches of up to 16 neighbouring values that together cover first .. last; they
+    /// may reach beyond both ends. The mean is a float, of the finite values; NaN if there are none.
     template <typename Visitor> void forEachBlock(std::int64_t first, std::int64_t last, Visitor visit) const;
 
     /// Differs from that of any other series; changes with every truncate() and clear(), not with append().
@@ -122,14 +127,21 @@ private:
         std::vector<double> values; ///< empty while all are `constant`
         double constant = 0;
         std::vector<SeriesStats> by16;
+        std::vector<float> means16; ///< apart, because smoothing reads all of them
         std::vector<SeriesStats> by256;
         SeriesStats total;
 
         void append(std::uint16_t offset, double value);
         void addToBlocks(double value, std::uint32_t index);
         [[nodiscard]] std::uint32_t indexOf(std::int64_t step) const; ///< of the first value at or after `step`
-        [[nodiscard]] std::int64_t stepAt(std::uint32_t index) const;
-        [[nodiscard]] double valueAt(std::uint32_t index) const;
+
+        [[nodiscard]] std::int64_t stepAt(std::uint32_t index) const
+        {
+            return base + (offsets.empty() ? firstOffset + index : offsets[index]);
+        }
+
+        [[nodiscard]] double valueAt(std::uint32_t index) const { return values.empty() ? constant : values[index]; }
+
         void merge(std::uint32_t begin, std::uint32_t end, SeriesStats& into) const;
     };
 
@@ -157,6 +169,27 @@ template <typename Visitor> void SeriesPyramid::forEach(std::int64_t first, std:
     }
 }
 
+template <typename Visitor>
+void SeriesPyramid::forEachStretch(std::int64_t first, std::int64_t last, Visitor visit) const
+{
+    last = std::min(last, maximumStep);
+    std::vector<double> repeated;
+    for (std::size_t c = chunkFrom(first); c < m_chunks.size() && m_chunks[c].base <= last; ++c) {
+        const Chunk& chunk = m_chunks[c];
+        const std::uint32_t begin = chunk.indexOf(first);
+        const std::uint32_t end = chunk.indexOf(last + 1);
+        if (begin >= end) {
+            continue;
+        }
+        std::span<const double> values(chunk.values);
+        if (values.empty()) {
+            repeated.assign(end, chunk.constant);
+            values = repeated;
+        }
+        visit(values.subspan(begin, end - begin), chunk.total.notFinite == 0);
+    }
+}
+
 template <typename Visitor> void SeriesPyramid::forEachBlock(std::int64_t first, std::int64_t last, Visitor visit) const
 {
     last = std::min(last, maximumStep);
@@ -165,13 +198,8 @@ template <typename Visitor> void SeriesPyramid::forEachBlock(std::int64_t first,
         const std::uint32_t end = chunk.indexOf(last + 1);
         for (std::uint32_t i = chunk.indexOf(first) / smallBlock * smallBlock; i < end; i += smallBlock) {
             const std::uint32_t blockEnd = std::min(i + smallBlock, chunk.count);
-            if (!chunk.values.empty()) {
-                visit(chunk.stepAt(blockEnd - 1), chunk.by16[i / smallBlock]);
-                continue;
-            }
-            SeriesStats stats;
-            stats.add(chunk.constant, blockEnd - i);
-            visit(chunk.stepAt(blockEnd - 1), stats);
+            visit(chunk.stepAt(blockEnd - 1),
+                chunk.values.empty() ? static_cast<float>(chunk.constant) : chunk.means16[i / smallBlock]);
         }
     }
 }

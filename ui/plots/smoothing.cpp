@@ -2,15 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace mantissa {
 
 namespace {
 
 constexpr double exactly = 1e-12;
-constexpr double toTheEye = 1e-3;
+constexpr double toTheEye = 4e-3;
 constexpr int blockShift = 4; // of SeriesPyramid::forEachBlock
+constexpr double blockTimeConstant = 2 << blockShift; // from here on, neighbours in a block weigh nearly the same
 
 /// Values that matter to the average: those before together weigh less than `tolerance`.
 std::uint64_t memoryOf(double weight, double tolerance)
@@ -28,70 +28,101 @@ void put(std::vector<SeriesSample>& into, const SeriesSample& sample, int log2Wi
     }
 }
 
-double smoothedFrom(const SeriesPyramid& series, std::int64_t step, double weight, std::uint64_t memory)
+DebiasedAverage averageFrom(const SeriesPyramid& series, std::int64_t step, double weight, std::uint64_t memory)
 {
     DebiasedAverage average(weight);
-    double result = 0;
-    series.forEach(
-        series.stepBefore(step, memory), step, [&](std::int64_t, double value) { result = average.add(value); });
-    return result;
+    series.forEachStretch(series.stepBefore(step, memory), step,
+        [&](std::span<const double> values, bool areFinite) { average.take(values, areFinite); });
+    return average;
 }
 
+DebiasedAverage blockAverageFrom(const SeriesPyramid& series, std::int64_t step, double weight, std::uint64_t memory)
+{
+    DebiasedAverage average(std::pow(weight, 1 << blockShift));
+    series.forEachBlock(series.stepBefore(step, memory), step,
+        [&](std::int64_t, float mean) { average.take(mean); });
+    return average;
+}
+
+/// One pass over all blocks: for averages that remember more than a column.
 void smoothBlocks(const SeriesPyramid& series, std::int64_t first, std::int64_t last, int log2Width, double weight,
     std::vector<SeriesSample>& into)
 {
     DebiasedAverage average(std::pow(weight, 1 << blockShift));
+    std::int64_t column = first >> log2Width;
+    SeriesSample newest {-1, 0};
     series.forEachBlock(
-        series.stepBefore(first, memoryOf(weight, toTheEye)), last, [&](std::int64_t step, const SeriesStats& stats) {
-            const double mean = stats.finite > 0 ? stats.mean() : std::numeric_limits<double>::quiet_NaN();
-            const double smoothed = average.add(mean);
-            if (step >= first) {
-                put(into, {step, smoothed}, log2Width);
+        series.stepBefore(first, memoryOf(weight, toTheEye)), last, [&](std::int64_t step, float mean) {
+            if (step >> log2Width != column && newest.step >= first) {
+                into.push_back({newest.step, std::isfinite(newest.value) ? average.value() : newest.value});
             }
+            column = step >> log2Width;
+            newest = {step, mean};
+            average.take(mean);
         });
+    if (newest.step >= first) {
+        into.push_back({newest.step, std::isfinite(newest.value) ? average.value() : newest.value});
+    }
 }
 
 } // namespace
 
-double DebiasedAverage::add(double value)
+void DebiasedAverage::take(std::span<const double> values, bool areFinite)
 {
-    if (!std::isfinite(value)) {
-        return value;
+    if (!areFinite) {
+        for (const double value : values) {
+            take(value);
+        }
+        return;
     }
-    m_average = m_average * m_weight + (1 - m_weight) * value;
-    m_remaining *= m_weight;
-    return m_average / (1 - m_remaining);
+    // Horner's rule, four values a link: the chain of dependent multiplications is what takes the time.
+    const double w = m_weight;
+    const double w2 = w * w;
+    const double w3 = w2 * w;
+    const double w4 = w2 * w2;
+    const double links = 1 + w + w2 + w3;
+    std::size_t i = 0;
+    for (; i + 4 <= values.size(); i += 4) {
+        m_sum = m_sum * w4 + (values[i] * w3 + values[i + 1] * w2 + (values[i + 2] * w + values[i + 3]));
+        m_norm = m_norm * w4 + links;
+    }
+    for (; i < values.size(); ++i) {
+        take(values[i]);
+    }
 }
 
 double smoothedAt(const SeriesPyramid& series, std::int64_t step, double weight)
 {
-    return smoothedFrom(series, step, weight, memoryOf(weight, exactly));
+    const double value = *series.at(step);
+    return std::isfinite(value) ? averageFrom(series, step, weight, memoryOf(weight, exactly)).value() : value;
 }
 
-void smoothedColumns(const SeriesPyramid& series, std::int64_t first, std::int64_t last, int log2Width, double weight,
+void smoothedColumns(const SeriesPyramid& series, std::span<const SeriesColumn> columns, int log2Width, double weight,
     std::vector<SeriesSample>& into)
 {
     into.clear();
-    if (series.empty()) {
-        return;
-    }
-    const std::int64_t begin = std::max<std::int64_t>(0, first) >> log2Width << log2Width;
-    const double timeConstant = 1 / (1 - weight);
-    if (timeConstant >= (4 << blockShift) && log2Width >= blockShift + 3) {
-        smoothBlocks(series, begin, last, log2Width, weight, into);
+    if (columns.empty()) {
         return;
     }
     const std::uint64_t memory = memoryOf(weight, toTheEye);
+    const bool byBlocks = 1 / (1 - weight) >= blockTimeConstant && log2Width >= blockShift + 3;
     if (log2Width > 0 && memory < (std::uint64_t {1} << log2Width)) {
-        thread_local std::vector<SeriesColumn> columns;
-        series.columns(begin, last, log2Width, columns);
+        const auto average = byBlocks ? blockAverageFrom : averageFrom;
         for (const SeriesColumn& column : columns) {
-            into.push_back({column.lastStep, smoothedFrom(series, column.lastStep, weight, memory)});
+            const double last = column.stats.last;
+            into.push_back({column.lastStep,
+                std::isfinite(last) ? average(series, column.lastStep, weight, memory).value() : last});
         }
         return;
     }
+    const std::int64_t begin = columns.front().first;
+    const std::int64_t end = columns.back().lastStep;
+    if (byBlocks) {
+        smoothBlocks(series, begin, end, log2Width, weight, into);
+        return;
+    }
     DebiasedAverage average(weight);
-    series.forEach(series.stepBefore(begin, memoryOf(weight, exactly)), last, [&](std::int64_t step, double value) {
+    series.forEach(series.stepBefore(begin, memoryOf(weight, exactly)), end, [&](std::int64_t step, double value) {
         const double smoothed = average.add(value);
         if (step >= begin) {
             put(into, {step, smoothed}, log2Width);

@@ -91,7 +91,12 @@ void ExperimentDocument::setForAll(const std::vector<std::pair<std::string, nloh
         for (const auto& [path, value] : values) {
             std::string pointer = "/" + path;
             std::replace(pointer.begin(), pointer.end(), '.', '/');
-            document[nlohmann::json::json_pointer(pointer)] = value;
+            const nlohmann::json::json_pointer place(pointer);
+            if (!value.is_null()) {
+                document[place] = value;
+            } else if (document.contains(place)) {
+                document[place.parent_pointer()].erase(place.back());
+            }
         }
         lanes.push_back(parseLane(document, {}));
     }

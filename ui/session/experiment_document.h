@@ -43,8 +43,8 @@ public:
     /// Renames a lane in the events and expectations too.
     void renameLane(std::size_t index, const std::string& name);
     void recolorLane(std::size_t index, const std::string& color);
-    /// Settings for every lane, as parts of their documents: {"model.hidden", [64]}. All or nothing; throws Error
-    /// (InvalidArgument) for settings that do not go together.
+    /// Settings for every lane, as parts of their documents: {"model.hidden", [64]}. Null removes one, so that its
+    /// default holds. All or nothing; throws Error (InvalidArgument) for settings that do not go together.
     void setForAll(const std::vector<std::pair<std::string, nlohmann::json>>& values);
     void setSteps(std::int64_t steps);
     void addLane(const LaneConfig& config);

@@ -170,8 +170,7 @@ void SessionController::restart(ExperimentDocument document)
         open(std::move(document));
         return;
     }
-    const std::shared_ptr<const SessionStatus> before = status();
-    const bool hasTrained = before && before->step > 0;
+    const bool hasTrained = m_live->session->status()->step > 0;
     m_live->session->pause();
     if (hasTrained) {
         ++m_restartSerial;
@@ -324,7 +323,7 @@ QString SessionController::freeName(const QString& wish) const
 
 std::shared_ptr<const SessionStatus> SessionController::status() const
 {
-    return m_live ? m_live->session->status() : nullptr;
+    return m_live ? m_live->status : nullptr;
 }
 
 const LaneFacts& SessionController::facts(std::uint32_t lane) const

@@ -94,6 +94,8 @@ public:
     [[nodiscard]] QString laneColor(std::uint32_t lane) const; ///< "#RRGGBB", or empty for the window's choice
 
     // --- observing ---
+    /// What statusChanged() last spoke of: never ahead of what the document and the lane names know. Null before
+    /// open().
     [[nodiscard]] std::shared_ptr<const SessionStatus> status() const;
     [[nodiscard]] const LaneFacts& facts(std::uint32_t lane) const;
     [[nodiscard]] std::optional<std::uint32_t> baseline() const;

@@ -1,4 +1,5 @@
 /// The controls of a lane card: what they show, when they are disabled and why, and which commands they send.
+#include "engine/autocast/policy.h"
 #include "ui/style/number_format.h"
 #include "ui/views/lane_card.h"
 #include "ui/views/lane_words.h"
@@ -97,10 +98,11 @@ QWidget* LaneCard::makeSettings()
     grid->setVerticalSpacing(4);
     grid->setColumnStretch(1, 1);
 
-    m_precision = makeCombo(tr("Precision"),
-        {{tr("FP32"), QStringLiteral("fp32")}, {tr("FP16"), QStringLiteral("fp16")},
-            {tr("BF16"), QStringLiteral("bf16")}});
-    m_precision->setToolTip(tr("The format that autocast gives to matrix products"));
+    m_precision = makeCombo(tr("Precision"), {});
+    for (const std::string& policy : policyNames()) {
+        m_precision->addItem(policyLabel(policy), QString::fromStdString(policy));
+    }
+    m_precision->setToolTip(tr("The format that autocast gives to matrix products, and whose lists say what follows"));
     m_scaler = makeCombo(tr("Scaler"),
         {{tr("none"), QStringLiteral("none")}, {tr("fixed"), QStringLiteral("fixed")},
             {tr("dynamic (PyTorch)"), QStringLiteral("pytorch")}});

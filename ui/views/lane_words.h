@@ -29,7 +29,7 @@ QString lockSentence(const LaneFacts& facts, bool isBaseline, const QString& bas
 /// "FP16 · dynamic 2^16 · clip off · rate 0.001"
 QString settingsSummary(const LaneConfig& config, double scale, double rate);
 
-/// "FP16", "FP32", "BF16", or the policy as written.
+/// "FP16" (PyTorch's lists on CUDA), "FP16, TensorFlow lists", "Apex O1", or the policy as written.
 QString policyLabel(const std::string& policy);
 
 /// One line per kind of memory, total last.

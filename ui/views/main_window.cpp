@@ -1,5 +1,6 @@
 #include "ui/views/main_window.h"
 
+#include "engine/autocast/policy.h"
 #include "ui/plots/dashboard.h"
 #include "ui/session/app_paths.h"
 #include "ui/session/run_loader.h"
@@ -20,6 +21,7 @@
 #include <QApplication>
 #include <QDockWidget>
 #include <QStatusBar>
+#include <QThread>
 #include <QTimer>
 #include <QUndoStack>
 #include <QVBoxLayout>
@@ -31,13 +33,15 @@ namespace mantissa {
 namespace {
 
 constexpr int healthIntervalMs = 500;
+constexpr double spareCoreShare = 0.5; // of the UI thread's time for curves that grow
+constexpr double busyCoreShare = 0.02;
 const QString sessionTopic = QStringLiteral("session");
 const QString databaseTopic = QStringLiteral("database");
 const QString commandTopic = QStringLiteral("command");
 
 DType computeFormat(const LaneConfig& config)
 {
-    return dtypeFromName(config.precision.policy).value_or(DType::Float32);
+    return policyNamed(config.precision.policy).lower;
 }
 
 } // namespace
@@ -181,6 +185,7 @@ void MainWindow::connectLanes()
 
 void MainWindow::connectRuns()
 {
+    m_runs->setUndoStack(m_dashboard->undoStack());
     connect(m_runs, &RunsView::showRunRequested, this, [this](RunId run, bool isWanted) {
         if (isWanted) {
             m_loader->loadColumns(run);
@@ -313,6 +318,11 @@ void MainWindow::noteEvent(const Event& event)
 void MainWindow::frame()
 {
     m_statusLine->noteFrame();
+    if (const auto status = m_controller->status()) {
+        // Where the lanes keep every core busy, the time spent drawing is taken from training.
+        const int busy = status->state == SessionState::Running ? status->threads * status->threadsPerLane : 0;
+        m_dashboard->setDrawingShare(busy < QThread::idealThreadCount() ? spareCoreShare : busyCoreShare);
+    }
     m_dashboard->refresh();
 }
 
@@ -386,7 +396,9 @@ void MainWindow::showRun(const RunInfo& info, const RunColumns& columns)
     const QColor color(QString::fromStdString(info.color));
     curve.color = color.isValid() ? color : laneColor(static_cast<int>(info.id % 6), isDark(palette()));
     curve.live = false;
-    curve.computeFormat = dtypeFromName(info.policy).value_or(DType::Float32);
+    const auto policies = policyNames();
+    const bool isKnown = std::ranges::find(policies, info.policy) != policies.end();
+    curve.computeFormat = isKnown ? policyNamed(info.policy).lower : DType::Float32;
     m_dashboard->addLane(curve);
     m_dashboard->setColumns(key, columns);
 }

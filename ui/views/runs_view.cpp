@@ -70,7 +70,11 @@ RunsView::RunsView(std::filesystem::path database, QWidget* parent)
     updateState();
 }
 
-RunsView::~RunsView() = default;
+RunsView::~RunsView()
+{
+    // A stack of its own dies after this part of the view, and says once more that its index has changed.
+    disconnect(m_undoWatch);
+}
 
 void RunsView::buildTable()
 {
@@ -383,10 +387,10 @@ void RunsView::deleteSelected()
 
 void RunsView::setUndoStack(QUndoStack* stack)
 {
-    disconnect(m_undoStack, &QUndoStack::indexChanged, this, nullptr);
+    disconnect(m_undoWatch);
     m_undoStack = stack;
     // The button takes back the deletion it speaks of and nothing else.
-    connect(stack, &QUndoStack::indexChanged, this, [this](int index) {
+    m_undoWatch = connect(stack, &QUndoStack::indexChanged, this, [this](int index) {
         if (m_offeredUndo != nullptr && (index == 0 || m_undoStack->command(index - 1) != m_offeredUndo)) {
             m_offeredUndo = nullptr;
             m_messageRow->hide();

@@ -77,6 +77,7 @@ private:
     RunListModel* m_model;
     RunListOrder* m_order;
     QUndoStack* m_undoStack;
+    QMetaObject::Connection m_undoWatch;
     QLineEdit* m_search;
     QTableView* m_table;
     QLabel* m_placeholder;

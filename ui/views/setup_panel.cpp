@@ -4,7 +4,9 @@
 #include "ui/views/lane_words.h"
 #include "ui/views/number_field.h"
 #include "ui/views/quiet_wheel.h"
+#include "ui/views/setup_field.h"
 
+#include <QCheckBox>
 #include <QComboBox>
 #include <QFileDialog>
 #include <QFormLayout>
@@ -17,22 +19,11 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <array>
 #include <optional>
+#include <utility>
 
 namespace mantissa {
-
-struct SetupPanel::Field
-{
-    std::string path;
-    QString tip;
-    QWidget* control = nullptr; ///< what is focused and disabled
-    QLabel* label = nullptr;
-    std::function<void(const nlohmann::json&)> fill;
-    std::function<std::optional<nlohmann::json>()> read; ///< no value: what is typed makes no sense yet
-    nlohmann::json shown; ///< the value filled in
-    bool isShared = true; ///< all lanes have it
-    bool isTouched = false; ///< a person changed it
-};
 
 namespace {
 
@@ -41,16 +32,22 @@ nlohmann::json valuesOf(const LaneConfig& lane)
 {
     return {{"model.kind", lane.model.kind}, {"model.hidden", lane.model.hidden},
         {"model.activation", lane.model.activation}, {"model.dropout", lane.model.dropout},
-        {"model.init_gain", lane.model.initGain}, {"data.kind", lane.data.kind}, {"data.batch", lane.data.batch},
-        {"data.path", lane.data.path}, {"data.samples", lane.data.samples}, {"data.noise", lane.data.noise},
-        {"data.classes", lane.data.classes}, {"data.features", lane.data.features}, {"steps", lane.steps},
-        {"seed", lane.seed}, {"loss", lane.loss}, {"loss_weight", lane.lossWeight},
-        {"optimizer.kind", lane.optimizer.kind}, {"optimizer.lr", lane.optimizer.lr},
+        {"model.init_gain", lane.model.initGain}, {"model.width", lane.model.width}, {"model.depth", lane.model.depth},
+        {"model.stages", lane.model.stages}, {"model.batch_norm", lane.model.batchNorm},
+        {"model.heads", lane.model.heads}, {"model.patch", lane.model.patch}, {"model.pooling", lane.model.pooling},
+        {"model.fused_attention", lane.model.fusedAttention}, {"model.tied_head", lane.model.tiedHead},
+        {"data.kind", lane.data.kind}, {"data.batch", lane.data.batch}, {"data.path", lane.data.path},
+        {"data.samples", lane.data.samples}, {"data.noise", lane.data.noise}, {"data.classes", lane.data.classes},
+        {"data.features", lane.data.features}, {"steps", lane.steps}, {"seed", lane.seed}, {"loss", lane.loss},
+        {"loss_weight", lane.lossWeight}, {"optimizer.kind", lane.optimizer.kind}, {"optimizer.lr", lane.optimizer.lr},
         {"optimizer.momentum", lane.optimizer.momentum}, {"optimizer.beta1", lane.optimizer.beta1},
         {"optimizer.beta2", lane.optimizer.beta2}, {"optimizer.epsilon", lane.optimizer.epsilon},
         {"optimizer.weight_decay", lane.optimizer.weightDecay}, {"schedule.kind", lane.schedule.kind},
         {"schedule.warmup_steps", lane.schedule.warmupSteps}};
 }
+
+/// Settings whose defaults another kind of model changes.
+constexpr std::array dependsOnKind {"model.activation", "model.width", "model.depth", "model.stages"};
 
 std::optional<nlohmann::json> parseWidths(const QString& text)
 {
@@ -173,6 +170,20 @@ void SetupPanel::addCombo(const std::string& path, const QString& name, const QS
     });
 }
 
+void SetupPanel::addFlag(const std::string& path, const QString& name, const QString& tip)
+{
+    auto* box = new QCheckBox;
+    Field& field = addField(path, name, tip, box);
+    field.fill = [box](const nlohmann::json& value) { box->setChecked(value.get<bool>()); };
+    field.read = [box] { return std::optional<nlohmann::json>(box->isChecked()); };
+    field.label->setBuddy(box);
+    m_form->addRow(field.label, box);
+    connect(box, &QCheckBox::toggled, this, [this, &field] {
+        field.isTouched = field.isTouched || !m_isFilling;
+        edited();
+    });
+}
+
 void SetupPanel::addNumber(const std::string& path, const QString& name, const QString& tip, bool isInteger,
     double minimum, double maximum, const QString& requirement)
 {
@@ -246,70 +257,6 @@ void SetupPanel::addHidden(const std::string& path, const QString& name, const Q
     });
 }
 
-void SetupPanel::makeModelFields()
-{
-    addHeading(tr("Model"));
-    addCombo("model.kind", tr("Kind"), tr("Multilayer perceptron"), {QStringLiteral("mlp")});
-    addHidden("model.hidden", tr("Hidden"), tr("Widths of the hidden layers, separated by commas"));
-    addCombo("model.activation", tr("Activation"), tr("Between the layers"),
-        {QStringLiteral("relu"), QStringLiteral("gelu"), QStringLiteral("gelu_tanh"), QStringLiteral("silu"),
-            QStringLiteral("tanh"), QStringLiteral("sigmoid")});
-    addNumber("model.dropout", tr("Dropout"), tr("Share of activations set to zero while training"), false, 0, 0.999,
-        tr("a share from 0 to below 1"));
-    addNumber("model.init_gain", tr("Init gain"), tr("Multiplies PyTorch's default initial weights"), false, 1e-30,
-        1e30, tr("a number above 0"));
-}
-
-void SetupPanel::makeDataFields()
-{
-    addHeading(tr("Data"));
-    addCombo("data.kind", tr("Set"), tr("What to learn"),
-        {QStringLiteral("digits"), QStringLiteral("spirals"), QStringLiteral("moons"), QStringLiteral("regression"),
-            QStringLiteral("mnist"), QStringLiteral("fashion_mnist")});
-    addNumber("data.batch", tr("Batch"), tr("Samples per step"), true, 1, 1e6, tr("a whole number, 1 or more"));
-    addFolder("data.path", tr("Folder"), tr("Where the IDX files are"));
-    addNumber(
-        "data.samples", tr("Samples"), tr("Size of a generated set"), true, 1, 1e7, tr("a whole number, 1 or more"));
-    addNumber("data.noise", tr("Noise"), tr("Of a generated set"), false, 0, 1e6, tr("0 or more"));
-    addNumber("data.classes", tr("Classes"), tr("Arms of the spirals"), true, 2, 1000, tr("a whole number, 2 or more"));
-    addNumber(
-        "data.features", tr("Features"), tr("Inputs of the regression"), true, 1, 1e5, tr("a whole number, 1 or more"));
-}
-
-void SetupPanel::makeTrainingFields()
-{
-    addHeading(tr("Training"));
-    addNumber("steps", tr("Steps"), tr("Optimizer steps until a lane is finished"), true, 1, 1e9,
-        tr("a whole number, 1 or more"));
-    addNumber("seed", tr("Seed"), tr("Decides initial weights, batches and dropout"), true, 0, 9e15,
-        tr("a whole number, 0 or more"));
-    addCombo("loss", tr("Loss"), tr("What is minimised"),
-        {QStringLiteral("cross_entropy"), QStringLiteral("mse"), QStringLiteral("bce_with_logits")});
-    addNumber("loss_weight", tr("Loss weight"), tr("Multiplies the loss; small values push gradients toward underflow"),
-        false, 1e-30, 1e30, tr("a number above 0"));
-}
-
-void SetupPanel::makeOptimizerFields()
-{
-    addHeading(tr("Optimizer"));
-    addCombo("optimizer.kind", tr("Kind"), tr("The update rule, on FP32 master weights"),
-        {QStringLiteral("sgd"), QStringLiteral("adam"), QStringLiteral("adamw")});
-    addNumber("optimizer.lr", tr("Rate"),
-        tr("Learning rate of all lanes; each lane's card changes its own while it trains"), false, 0, 1e30,
-        tr("0 or more"));
-    addNumber(
-        "optimizer.momentum", tr("Momentum"), tr("Of SGD"), false, 0, 0.9999999, tr("a number from 0 to below 1"));
-    addNumber("optimizer.beta1", tr("Beta 1"), tr("Of Adam"), false, 0, 0.9999999, tr("a number from 0 to below 1"));
-    addNumber("optimizer.beta2", tr("Beta 2"), tr("Of Adam"), false, 0, 0.9999999, tr("a number from 0 to below 1"));
-    addNumber("optimizer.epsilon", tr("Epsilon"), tr("Of Adam"), false, 0, 1e30, tr("0 or more"));
-    addNumber(
-        "optimizer.weight_decay", tr("Weight decay"), tr("Pulls weights toward zero"), false, 0, 1e30, tr("0 or more"));
-    addCombo("schedule.kind", tr("Schedule"), tr("How the rate moves over the steps"),
-        {QStringLiteral("constant"), QStringLiteral("warmup"), QStringLiteral("cosine"), QStringLiteral("step")});
-    addNumber("schedule.warmup_steps", tr("Warm-up"), tr("Steps over which the rate rises to its full value"), true, 0,
-        1e9, tr("a whole number, 0 or more"));
-}
-
 void SetupPanel::show(const ExperimentDocument& document)
 {
     m_document = document;
@@ -334,6 +281,7 @@ void SetupPanel::show(const ExperimentDocument& document)
         font.setItalic(!field->isShared);
         field->label->setFont(font);
     }
+    m_shownKind = present("model.kind");
     m_isFilling = false;
     edited();
 }
@@ -341,6 +289,13 @@ void SetupPanel::show(const ExperimentDocument& document)
 std::vector<std::pair<std::string, nlohmann::json>> SetupPanel::changes() const
 {
     std::vector<std::pair<std::string, nlohmann::json>> result;
+    if (isKindChanged()) {
+        // A new kind begins with its own defaults, and without the list of layers that another was built from.
+        result.emplace_back("model.layers", nullptr);
+        for (const char* path : dependsOnKind) {
+            result.emplace_back(path, nullptr);
+        }
+    }
     for (const auto& field : m_fields) {
         if (!field->isTouched) {
             continue;
@@ -353,30 +308,56 @@ std::vector<std::pair<std::string, nlohmann::json>> SetupPanel::changes() const
     return result;
 }
 
+bool SetupPanel::isKindChanged() const
+{
+    const Field* kind = find("model.kind");
+    return kind->isTouched && (!kind->isShared || *kind->read() != kind->shown);
+}
+
+void SetupPanel::showDefaultsOfKind()
+{
+    if (std::exchange(m_shownKind, present("model.kind")) == present("model.kind")) {
+        return;
+    }
+    LaneConfig lane;
+    if (isKindChanged()) {
+        lane.model = defaultModel(present("model.kind"));
+    } else if (!m_document.lanes().empty()) {
+        lane = m_document.lanes().front();
+    }
+    const nlohmann::json values = valuesOf(lane);
+    m_isFilling = true;
+    for (const char* path : dependsOnKind) {
+        if (Field* field = find(path); !field->isTouched) {
+            field->fill(values.at(path));
+        }
+    }
+    m_isFilling = false;
+}
+
 bool SetupPanel::isEdited() const
 {
     return !changes().empty();
 }
 
+SetupPanel::Field* SetupPanel::find(const std::string& path) const
+{
+    const auto found
+        = std::find_if(m_fields.begin(), m_fields.end(), [&path](const auto& field) { return field->path == path; });
+    return found == m_fields.end() ? nullptr : found->get();
+}
+
 QWidget* SetupPanel::control(const std::string& path) const
 {
-    for (const auto& field : m_fields) {
-        if (field->path == path) {
-            return field->control;
-        }
-    }
-    return nullptr;
+    const Field* field = find(path);
+    return field == nullptr ? nullptr : field->control;
 }
 
 std::string SetupPanel::present(const std::string& path) const
 {
-    for (const auto& field : m_fields) {
-        if (field->path == path) {
-            const auto value = field->read();
-            return value && value->is_string() ? value->get<std::string>() : std::string();
-        }
-    }
-    return {};
+    const Field* field = find(path);
+    const auto value = field == nullptr ? std::nullopt : field->read();
+    return value && value->is_string() ? value->get<std::string>() : std::string();
 }
 
 void SetupPanel::edited()
@@ -384,6 +365,7 @@ void SetupPanel::edited()
     if (m_isFilling) {
         return;
     }
+    showDefaultsOfKind();
     const auto edits = changes();
     const bool isMoreStepsOnly = edits.size() == 1 && edits.front().first == "steps" && !m_document.lanes().empty()
         && edits.front().second.get<std::int64_t>() > m_document.lanes().front().steps;
@@ -404,38 +386,6 @@ void SetupPanel::edited()
     }
     m_explanation->setVisible(!m_explanation->text().isEmpty());
     updateRelevance();
-}
-
-void SetupPanel::updateRelevance()
-{
-    const std::string set = present("data.kind");
-    const bool isFromFiles = set == "mnist" || set == "fashion_mnist";
-    const bool isGenerated = set == "spirals" || set == "moons" || set == "regression";
-    const bool isSgd = present("optimizer.kind") == "sgd";
-    const auto use = [this](const std::string& path, bool isUsed, const QString& whyNot) {
-        for (const auto& field : m_fields) {
-            if (field->path != path) {
-                continue;
-            }
-            field->control->setEnabled(isUsed);
-            const QString words = isUsed ? field->tip : whyNot;
-            if (auto* number = qobject_cast<NumberField*>(field->control)) {
-                number->setHint(words);
-            } else {
-                field->control->setToolTip(words);
-            }
-            field->label->setToolTip(words);
-        }
-    };
-    use("data.path", isFromFiles, tr("No effect: this set needs no files."));
-    use("data.samples", isGenerated, tr("No effect: this set has a fixed size."));
-    use("data.noise", isGenerated, tr("No effect: this set is not generated."));
-    use("data.classes", set == "spirals", tr("No effect: only spirals have arms."));
-    use("data.features", set == "regression", tr("No effect: only the regression's inputs can be chosen."));
-    use("optimizer.momentum", isSgd, tr("No effect: Adam has betas instead."));
-    for (const char* path : {"optimizer.beta1", "optimizer.beta2", "optimizer.epsilon"}) {
-        use(path, !isSgd, tr("No effect: SGD has none."));
-    }
 }
 
 void SetupPanel::showProblem(const QString& why)

@@ -55,9 +55,16 @@ private:
     void addNumber(const std::string& path, const QString& name, const QString& tip, bool isInteger, double minimum,
         double maximum, const QString& requirement);
     void addFolder(const std::string& path, const QString& name, const QString& tip);
+    void addFlag(const std::string& path, const QString& name, const QString& tip);
     void addHidden(const std::string& path, const QString& name, const QString& tip);
     void edited();
     void updateRelevance();
+    void updateModelRelevance(
+        const std::function<void(const std::string& path, bool isUsed, const QString& whyNot)>& use) const;
+    [[nodiscard]] bool isKindChanged() const;
+    /// Untouched rows that depend on the kind of model show what the present kind makes of them.
+    void showDefaultsOfKind();
+    [[nodiscard]] Field* find(const std::string& path) const;
     void apply();
     [[nodiscard]] std::vector<std::pair<std::string, nlohmann::json>> changes() const;
     [[nodiscard]] std::string present(const std::string& path) const;
@@ -69,6 +76,7 @@ private:
     std::vector<std::unique_ptr<Field>> m_fields;
     ExperimentDocument m_document;
     bool m_isFilling = false;
+    std::string m_shownKind; ///< whose defaults the untouched rows show
 };
 
 } // namespace mantissa

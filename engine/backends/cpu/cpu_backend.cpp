@@ -10,6 +10,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <new>
 
 #if defined(__x86_64__)
@@ -26,9 +27,17 @@ class CpuBuffer : public Buffer
 {
 public:
     explicit CpuBuffer(std::size_t bytes)
-        : m_data(static_cast<std::byte*>(::operator new (bytes, std::align_val_t {alignment})))
-        , m_bytes(bytes)
+        : m_bytes(bytes)
     {
+        // What no address space holds is refused here: some allocators abort on it instead of failing.
+        if (bytes <= static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max()) / 2) {
+            m_data.reset(static_cast<std::byte*>(::operator new (bytes, std::align_val_t {alignment}, std::nothrow)));
+        }
+        if (m_data == nullptr) {
+            throw Error(ErrorCode::OutOfMemory,
+                fmt::format("There is no room for {} MiB of memory. Choose a smaller batch or model, or fewer lanes.",
+                    (bytes >> 20U) + 1));
+        }
     }
 
     [[nodiscard]] void* data() override { return m_data.get(); }
@@ -147,16 +156,7 @@ class CpuBackend : public Backend
 public:
     [[nodiscard]] const DeviceInfo& device() const override { return m_device; }
 
-    std::unique_ptr<Buffer> allocate(std::size_t bytes) override
-    {
-        try {
-            return std::make_unique<CpuBuffer>(bytes);
-        } catch (const std::bad_alloc&) {
-            throw Error(ErrorCode::OutOfMemory,
-                fmt::format("There is no room for {} MiB of memory. Choose a smaller batch or model, or fewer lanes.",
-                    (bytes >> 20U) + 1));
-        }
-    }
+    std::unique_ptr<Buffer> allocate(std::size_t bytes) override { return std::make_unique<CpuBuffer>(bytes); }
 
     std::unique_ptr<Stream> createStream(int /*threads*/) override { return std::make_unique<CpuStream>(); }
 

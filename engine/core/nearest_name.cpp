@@ -1,4 +1,4 @@
-#include "engine/train/nearest_name.h"
+#include "engine/core/nearest_name.h"
 
 #include "engine/core/text.h"
 

@@ -1,4 +1,4 @@
-#include "engine/train/json_text.h"
+#include "engine/core/json_text.h"
 
 #include "engine/core/error.h"
 

@@ -1,0 +1,153 @@
+// The rows of the setup panel, and which of them the present kinds make useless.
+#include "ui/views/number_field.h"
+#include "ui/views/setup_field.h"
+
+#include <QLabel>
+
+#include <algorithm>
+
+namespace mantissa {
+
+void SetupPanel::makeModelFields()
+{
+    addHeading(tr("Model"));
+    QStringList kinds;
+    for (const std::string& kind : modelKinds()) {
+        if (kind != "layers") {
+            // A list of layers is written in the file; the panel shows the kind where there is one.
+            kinds << QString::fromStdString(kind);
+        }
+    }
+    addCombo("model.kind", tr("Kind"),
+        tr("Multilayer perceptron, convolutional nets (VGG-like, ResNet), transformers (for images, for text)"), kinds);
+    addHidden("model.hidden", tr("Hidden"), tr("Widths of the hidden layers, separated by commas"));
+    addNumber("model.width", tr("Width"),
+        tr("Channels of the first stage, doubled in each further one; of a transformer: numbers in a token"), true, 1,
+        16384, tr("a whole number from 1 to 16384"));
+    addNumber("model.depth", tr("Depth"), tr("Convolutions or blocks of a stage; of a transformer: blocks"), true, 1,
+        100, tr("a whole number from 1 to 100"));
+    addNumber(
+        "model.stages", tr("Stages"), tr("Each halves height and width"), true, 1, 6, tr("a whole number from 1 to 6"));
+    addFlag("model.batch_norm", tr("Batch norm"), tr("After each convolution"));
+    addNumber("model.heads", tr("Heads"), tr("Of attention; they divide the width"), true, 1, 1024,
+        tr("a whole number from 1 to 1024"));
+    addFlag("model.fused_attention", tr("Fused attention"),
+        tr("One op; without it the scores are values of their own that can be seen"));
+    addNumber("model.patch", tr("Patch"), tr("Side of the squares that an image is cut into"), true, 1, 1024,
+        tr("a whole number from 1 to 1024"));
+    addCombo("model.pooling", tr("Pooling"), tr("What the classifier reads"),
+        {QStringLiteral("class_token"), QStringLiteral("mean_tokens")});
+    addFlag("model.tied_head", tr("Tied head"), tr("The last layer shares the embedding's weight"));
+    addCombo("model.activation", tr("Activation"), tr("Between the layers"),
+        {QStringLiteral("relu"), QStringLiteral("gelu"), QStringLiteral("gelu_tanh"), QStringLiteral("silu"),
+            QStringLiteral("tanh"), QStringLiteral("sigmoid")});
+    addNumber("model.dropout", tr("Dropout"), tr("Share of activations set to zero while training"), false, 0, 0.999,
+        tr("a share from 0 to below 1"));
+    addNumber("model.init_gain", tr("Init gain"), tr("Multiplies PyTorch's default initial weights"), false, 1e-30,
+        1e30, tr("a number above 0"));
+}
+
+void SetupPanel::makeDataFields()
+{
+    addHeading(tr("Data"));
+    addCombo("data.kind", tr("Set"), tr("What to learn"),
+        {QStringLiteral("digits"), QStringLiteral("spirals"), QStringLiteral("moons"), QStringLiteral("regression"),
+            QStringLiteral("mnist"), QStringLiteral("fashion_mnist")});
+    addNumber("data.batch", tr("Batch"), tr("Samples per step"), true, 1, 1e6, tr("a whole number, 1 or more"));
+    addFolder("data.path", tr("Folder"), tr("Where the IDX files are"));
+    addNumber(
+        "data.samples", tr("Samples"), tr("Size of a generated set"), true, 1, 1e7, tr("a whole number, 1 or more"));
+    addNumber("data.noise", tr("Noise"), tr("Of a generated set"), false, 0, 1e6, tr("0 or more"));
+    addNumber("data.classes", tr("Classes"), tr("Arms of the spirals"), true, 2, 1000, tr("a whole number, 2 or more"));
+    addNumber(
+        "data.features", tr("Features"), tr("Inputs of the regression"), true, 1, 1e5, tr("a whole number, 1 or more"));
+}
+
+void SetupPanel::makeTrainingFields()
+{
+    addHeading(tr("Training"));
+    addNumber("steps", tr("Steps"), tr("Optimizer steps until a lane is finished"), true, 1, 1e9,
+        tr("a whole number, 1 or more"));
+    addNumber("seed", tr("Seed"), tr("Decides initial weights, batches and dropout"), true, 0, 9e15,
+        tr("a whole number, 0 or more"));
+    addCombo("loss", tr("Loss"), tr("What is minimised"),
+        {QStringLiteral("cross_entropy"), QStringLiteral("mse"), QStringLiteral("bce_with_logits")});
+    addNumber("loss_weight", tr("Loss weight"), tr("Multiplies the loss; small values push gradients toward underflow"),
+        false, 1e-30, 1e30, tr("a number above 0"));
+}
+
+void SetupPanel::makeOptimizerFields()
+{
+    addHeading(tr("Optimizer"));
+    addCombo("optimizer.kind", tr("Kind"), tr("The update rule, on FP32 master weights"),
+        {QStringLiteral("sgd"), QStringLiteral("adam"), QStringLiteral("adamw")});
+    addNumber("optimizer.lr", tr("Rate"),
+        tr("Learning rate of all lanes; each lane's card changes its own while it trains"), false, 0, 1e30,
+        tr("0 or more"));
+    addNumber(
+        "optimizer.momentum", tr("Momentum"), tr("Of SGD"), false, 0, 0.9999999, tr("a number from 0 to below 1"));
+    addNumber("optimizer.beta1", tr("Beta 1"), tr("Of Adam"), false, 0, 0.9999999, tr("a number from 0 to below 1"));
+    addNumber("optimizer.beta2", tr("Beta 2"), tr("Of Adam"), false, 0, 0.9999999, tr("a number from 0 to below 1"));
+    addNumber("optimizer.epsilon", tr("Epsilon"), tr("Of Adam"), false, 0, 1e30, tr("0 or more"));
+    addNumber(
+        "optimizer.weight_decay", tr("Weight decay"), tr("Pulls weights toward zero"), false, 0, 1e30, tr("0 or more"));
+    addCombo("schedule.kind", tr("Schedule"), tr("How the rate moves over the steps"),
+        {QStringLiteral("constant"), QStringLiteral("warmup"), QStringLiteral("cosine"), QStringLiteral("step")});
+    addNumber("schedule.warmup_steps", tr("Warm-up"), tr("Steps over which the rate rises to its full value"), true, 0,
+        1e9, tr("a whole number, 0 or more"));
+}
+
+void SetupPanel::updateRelevance()
+{
+    const std::string set = present("data.kind");
+    const bool isFromFiles = set == "mnist" || set == "fashion_mnist";
+    const bool isGenerated = set == "spirals" || set == "moons" || set == "regression";
+    const bool isSgd = present("optimizer.kind") == "sgd";
+    const auto use = [this](const std::string& path, bool isUsed, const QString& whyNot) {
+        Field* const field = find(path);
+        field->control->setEnabled(isUsed);
+        const QString words = isUsed ? field->tip : whyNot;
+        if (auto* number = qobject_cast<NumberField*>(field->control)) {
+            number->setHint(words);
+        } else {
+            field->control->setToolTip(words);
+        }
+        field->label->setToolTip(words);
+    };
+    updateModelRelevance(use);
+    use("data.path", isFromFiles, tr("No effect: this set needs no files."));
+    use("data.samples", isGenerated, tr("No effect: this set has a fixed size."));
+    use("data.noise", isGenerated, tr("No effect: this set is not generated."));
+    use("data.classes", set == "spirals", tr("No effect: only spirals have arms."));
+    use("data.features", set == "regression", tr("No effect: only the regression's inputs can be chosen."));
+    use("optimizer.momentum", isSgd, tr("No effect: Adam has betas instead."));
+    for (const char* path : {"optimizer.beta1", "optimizer.beta2", "optimizer.epsilon"}) {
+        use(path, !isSgd, tr("No effect: SGD has none."));
+    }
+}
+
+void SetupPanel::updateModelRelevance(
+    const std::function<void(const std::string& path, bool isUsed, const QString& whyNot)>& use) const
+{
+    const std::string kind = present("model.kind");
+
+    struct Use
+    {
+        const char* path;
+        std::vector<std::string> kinds;
+    };
+
+    const std::vector<Use> uses {{"model.hidden", {"mlp", "cnn"}}, {"model.width", {"cnn", "resnet", "vit", "gpt"}},
+        {"model.depth", {"cnn", "resnet", "vit", "gpt"}}, {"model.stages", {"cnn", "resnet"}},
+        {"model.batch_norm", {"cnn"}}, {"model.heads", {"vit", "gpt"}}, {"model.fused_attention", {"vit", "gpt"}},
+        {"model.patch", {"vit"}}, {"model.pooling", {"vit"}}, {"model.tied_head", {"gpt"}},
+        {"model.activation", {"mlp", "cnn", "resnet", "vit", "gpt"}}, {"model.dropout", {"mlp", "cnn", "vit", "gpt"}}};
+    for (const Use& row : uses) {
+        const bool isUsed = std::find(row.kinds.begin(), row.kinds.end(), kind) != row.kinds.end();
+        use(row.path, isUsed,
+            kind == "layers" ? tr("No effect: the file lists this model's layers.")
+                             : tr("No effect on a model of the kind %1.").arg(QString::fromStdString(kind)));
+    }
+}
+
+} // namespace mantissa
