@@ -171,6 +171,7 @@ struct Function
     const char* name;
     SimdKernels::Unary SimdKernels::*kernel;
     double (*exact)(double);
+    double ulps = 0.51; ///< how far off it may be
 };
 
 double logistic(double x)
@@ -189,7 +190,7 @@ double geluTanhArgument(double x)
 }
 
 constexpr std::array functions {
-    Function {"gelu", &SimdKernels::gelu, [](double x) { return x * normalCdf(x); }},
+    Function {"gelu", &SimdKernels::gelu, [](double x) { return x * normalCdf(x); }, 7.0},
     Function {
         "gelu, tanh form", &SimdKernels::geluTanh, [](double x) { return x * logistic(2 * geluTanhArgument(x)); }},
     Function {"silu", &SimdKernels::silu, [](double x) { return x * logistic(x); }},
@@ -272,7 +273,8 @@ void TestCpuBackend::functionsAreAccurate_data()
     }
 }
 
-/// Within 0.51 units in the last place of the exact result, for every 1999th float there is.
+/// Within 0.51 units in the last place of the exact result (7 for what computes in FP32), for every 1999th float there
+/// is.
 void TestCpuBackend::functionsAreAccurate()
 {
     QFETCH(int, index);
@@ -288,7 +290,9 @@ void TestCpuBackend::functionsAreAccurate()
         const auto rounded = static_cast<float>(exact);
         double error = 0.0;
         if (std::isfinite(rounded)) {
-            error = std::abs(double {y[i]} - exact) / ulp(rounded);
+            // In FP32, what underflows before the last product is lost.
+            const double lost = function.ulps > 1.0 ? 0x1p-149 * std::abs(double {x[i]}) : 0.0;
+            error = (std::abs(double {y[i]} - exact) - lost) / ulp(rounded);
         } else if (std::isnan(rounded) ? !std::isnan(y[i]) : y[i] != rounded) {
             error = std::numeric_limits<double>::infinity();
         }
@@ -297,7 +301,7 @@ void TestCpuBackend::functionsAreAccurate()
             worstAt = x[i];
         }
     }
-    QVERIFY2(worst <= 0.51, qPrintable(QString("off by %1 ulp at %2").arg(worst).arg(double {worstAt})));
+    QVERIFY2(worst <= function.ulps, qPrintable(QString("off by %1 ulp at %2").arg(worst).arg(double {worstAt})));
 }
 
 /// Derivatives have zeros, where the error is measured against the size of what cancels.
@@ -307,12 +311,13 @@ void TestCpuBackend::gradientsOfFunctionsAreAccurate()
     {
         SimdKernels::Binary kernel;
         double (*exact)(double);
+        double units = 0; ///< of 2^-24 of Phi(x) + |x| phi(x), for what computes in FP32
     };
 
     const SimdKernels& simd = simdKernels();
     const std::array gradients {
         Gradient {simd.geluGrad,
-            [](double x) { return normalCdf(x) + x * std::exp(-0.5 * x * x) / std::sqrt(2.0 * std::numbers::pi); }},
+            [](double x) { return normalCdf(x) + x * std::exp(-0.5 * x * x) / std::sqrt(2.0 * std::numbers::pi); }, 8},
         Gradient {simd.geluTanhGrad,
             [](double x) {
                 const double u = 2.0 * geluTanhArgument(x);
@@ -337,7 +342,9 @@ void TestCpuBackend::gradientsOfFunctionsAreAccurate()
             const double exact = gradient.exact(x[i]);
             const double size = std::abs(double {x[i]});
             const double tail = normalCdf(-size) * (1.0 + size);
-            const double allowed = 0.51 * ulp(static_cast<float>(exact)) + 1e-10 * std::min(1.0, size) * tail;
+            const double density = std::exp(-0.5 * size * size) / std::sqrt(2.0 * std::numbers::pi);
+            const double allowed = 0.51 * ulp(static_cast<float>(exact)) + 1e-10 * std::min(1.0, size) * tail
+                + gradient.units * 0x1p-24 * (normalCdf(x[i]) + size * density);
             const double error = std::abs(double {y[i]} - exact) / allowed;
             if (!(error <= worst)) {
                 worst = error;
@@ -367,8 +374,8 @@ static std::vector<float> everything(const SimdKernels& simd, std::size_t n)
         unary(y.data(), a.data(), n);
         keep(y);
     }
-    for (const auto binary :
-        {simd.add, simd.mul, simd.reluGrad, simd.geluGrad, simd.geluTanhGrad, simd.siluGrad, simd.tanhGrad, simd.sigmoidGrad}) {
+    for (const auto binary : {simd.add, simd.mul, simd.reluGrad, simd.geluGrad, simd.geluTanhGrad, simd.siluGrad,
+             simd.tanhGrad, simd.sigmoidGrad}) {
         binary(y.data(), b.data(), a.data(), n);
         keep(y);
     }

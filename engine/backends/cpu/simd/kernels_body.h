@@ -38,11 +38,6 @@ void relu(float* y, const float* x, std::size_t n)
     mapFloat(y, x, n, [](Floats v) { return v <= 0.0F ? splat(0.0F) : v; });
 }
 
-void gelu(float* y, const float* x, std::size_t n)
-{
-    mapWide(y, x, n, [](Doubles v) { return v * normal(v).cumulative; });
-}
-
 /// 0.5 (1 + tanh u) = sigmoid(2u) with u = sqrt(2 / pi) (x + 0.044715 x^3).
 MANTISSA_INLINE Doubles geluTanhArgument(Doubles x)
 {
@@ -82,14 +77,6 @@ void mul(float* y, const float* a, const float* b, std::size_t n)
 void reluGrad(float* y, const float* d, const float* output, std::size_t n)
 {
     mapFloat(y, d, output, n, [](Floats u, Floats v) { return v > 0.0F ? u : splat(0.0F); });
-}
-
-void geluGrad(float* y, const float* d, const float* x, std::size_t n)
-{
-    mapWide(y, d, x, n, [](Doubles u, Doubles v) {
-        const Normal p = normal(v);
-        return u * (p.cumulative + v * p.density);
-    });
 }
 
 void geluTanhGrad(float* y, const float* d, const float* x, std::size_t n)

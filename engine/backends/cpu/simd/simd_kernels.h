@@ -1,6 +1,7 @@
 /// The inner loops of the CPU backend: one table of functions per instruction set, all computing the same bits.
 /// Arrays are FP32, of n elements, without alignment needs; an output may be one of its own inputs.
-/// Functions of more than one rounding compute in FP64 and round to FP32 once; nothing contracts to FMA.
+/// Functions of more than one rounding compute in FP64 and round to FP32 once, apart from gelu in its exact form and
+/// the exponentials of softmax, which would cost too much (see float_math_body.h); nothing contracts to FMA.
 #pragma once
 
 #include <cstddef>

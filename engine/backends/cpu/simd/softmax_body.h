@@ -1,4 +1,4 @@
-/// Exponentials, logarithms and softmax; included once per instruction set after reduce_body.h.
+/// Exponentials, logarithms and softmax; included once per instruction set after float_math_body.h.
 
 /// The largest of a row, NaN if there is one.
 float rowMax(const float* x, std::size_t n)
@@ -18,32 +18,6 @@ float rowMax(const float* x, std::size_t n)
         largest = max[lane] > largest ? max[lane] : largest;
     }
     return largest;
-}
-
-typedef std::uint32_t UnsignedInts __attribute__((vector_size(4 * MANTISSA_SIMD_LANES)));
-
-/// e^x in FP32 within 3 units of 2^-24: x = n ln 2 + r with ln 2 in two parts (Cody and Waite), then the minimax
-/// polynomial of Cephes' expf; 2^n in two factors, so that results below 2^-126 round once more.
-MANTISSA_INLINE Floats exponentialFloat(Floats x)
-{
-    constexpr float shifter = 0x1.8p23F; // adding it leaves the rounded integer in the low bits
-    const Ints vanishes = x < -104.0F;
-    const Floats clamped = x > 89.0F ? splat(89.0F) : vanishes ? splat(-104.0F) : x;
-    const Floats shifted = clamped * 1.44269504088896341F + shifter;
-    const Floats n = shifted - shifter;
-    const Floats r = (clamped - n * 0.693359375F) + n * 2.12194440e-4F;
-    Floats p = splat(1.9875691500e-4F);
-    p = p * r + 1.3981999507e-3F;
-    p = p * r + 8.3334519073e-3F;
-    p = p * r + 4.1665795894e-2F;
-    p = p * r + 1.6666665459e-1F;
-    p = p * r + 5.0000001201e-1F;
-    const Floats e = (p * r * r + r) + 1.0F;
-    const Ints exponent = (Ints)shifted - 0x4B400000;
-    const Ints half = exponent >> 1;
-    const Floats result
-        = e * (Floats)((UnsignedInts)(half + 127) << 23) * (Floats)((UnsignedInts)(exponent - half + 127) << 23);
-    return vanishes ? splat(0.0F) : x != x ? x : result;
 }
 
 /// y = e^(factor x - offset); the sum of y in FP64.

@@ -2,6 +2,7 @@
 
 #include "engine/backends/cpu/simd/kernels_body.h"
 #include "engine/backends/cpu/simd/reduce_body.h"
+#include "engine/backends/cpu/simd/float_math_body.h"
 #include "engine/backends/cpu/simd/softmax_body.h"
 
 constexpr SimdKernels table(const char* name)

@@ -175,34 +175,6 @@ MANTISSA_INLINE Sigmoids sigmoids(Doubles x)
     return {negative ? small : large, negative ? large : small};
 }
 
-struct Normal
-{
-    Doubles cumulative; ///< Phi(x), relative error below 2^-33 in both tails
-    Doubles density; ///< phi(x)
-};
-
-/// Phi(-a) = erfc(z) / 2 with z = a / sqrt 2, and erfc(z) = e^(-z^2) P(y) / (z + 3) with y = (z - 3) / (z + 3).
-/// P is the Chebyshev interpolant of degree 14 of e^(z^2) erfc(z) (z + 3), relative error below 2^-34; the form is
-/// that of Shepherd and Laframboise, Mathematics of Computation 36 (1981).
-MANTISSA_INLINE Normal normal(Doubles x)
-{
-    constexpr double coefficients[] = {1.5353711747406371e-06, -2.392885825645366e-06, -1.5676277782942797e-05,
-        2.7432789493835322e-05, 0.00010612604536456836, -0.00027470452039214384, -0.0005476593806946941,
-        0.0030332571157849564, -0.0012125784260956789, -0.026827071304895925, 0.11952778118498066, -0.3104672766619819,
-        0.5902283561681002, -0.8833944527814879, 1.074006907095583};
-    Doubles a = absolute(x);
-    a = a > 40.0 ? splat(40.0) : a;
-    const Doubles t = 1.0 / (a * 0x1.6a09e667f3bcdp-1 + 3.0);
-    const Doubles y = 1.0 - 6.0 * t;
-    Doubles p = splat(coefficients[0]);
-    for (std::size_t i = 1; i < sizeof(coefficients) / sizeof(double); ++i) {
-        p = p * y + coefficients[i];
-    }
-    const Doubles e = exponential(a * a * -0.5);
-    const Doubles tail = 0.5 * t * p * e;
-    return {x < 0.0 ? tail : 1.0 - tail, e * 0.39894228040143267794};
-}
-
 /// log(1 + e) for e in [0, 1]: 2 atanh(s), s = e / (2 + e) <= 1/3, by its series to s^21; relative error below 2^-37.
 MANTISSA_INLINE Doubles logOnePlus(Doubles e)
 {
