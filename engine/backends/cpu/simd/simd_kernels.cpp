@@ -22,16 +22,17 @@ const SimdKernels& simdKernels()
 
 double total(const LaneSums& sums)
 {
-    double pairs[sumLanes];
-    for (std::size_t i = 0; i < sumLanes; ++i) {
-        pairs[i] = sums.lane[i];
+    // Halves onto halves, with lengths that the compiler knows: this runs once per row of every norm and softmax.
+    static_assert(sumLanes == 16);
+    double eight[8];
+    for (std::size_t i = 0; i < 8; ++i) {
+        eight[i] = sums.lane[i] + sums.lane[i + 8];
     }
-    for (std::size_t half = sumLanes / 2; half > 0; half /= 2) {
-        for (std::size_t i = 0; i < half; ++i) {
-            pairs[i] += pairs[i + half];
-        }
+    double four[4];
+    for (std::size_t i = 0; i < 4; ++i) {
+        four[i] = eight[i] + eight[i + 4];
     }
-    return pairs[0];
+    return (four[0] + four[2]) + (four[1] + four[3]);
 }
 
 float maximum(const GradientLanes& lanes)
