@@ -1,7 +1,7 @@
 #include "app/cli/graph_report.h"
 
-#include "engine/data/dataset.h"
 #include "engine/graph/op_def.h"
+#include "engine/train/dataset_cache.h"
 #include "engine/train/model_task.h"
 #include "engine/train/step_graph.h"
 
@@ -13,10 +13,9 @@ namespace mantissa::cli {
 
 namespace {
 
-StepGraph stepOf(const LaneConfig& lane, const Experiment& experiment)
+StepGraph stepOf(const LaneConfig& lane, DatasetCache& datasets)
 {
-    const Dataset data = loadDataset(lane.data, lane.seed, experiment.directory);
-    return buildStepGraph(lane, trainingTask(lane, data));
+    return buildStepGraph(lane, trainingTask(lane, *datasets.get(lane)));
 }
 
 std::string_view nameOfKind(ValueKind kind)
@@ -116,9 +115,10 @@ std::string formatsText(const Graph& graph, const std::vector<ValueId>& ids)
 
 Json graphJson(const Experiment& experiment)
 {
+    DatasetCache datasets(experiment.directory);
     Json lanes = Json::array();
     for (const LaneConfig& lane : experiment.lanes) {
-        const StepGraph step = stepOf(lane, experiment);
+        const StepGraph step = stepOf(lane, datasets);
         Json nodes = Json::array();
         for (const Node& node : step.graph.nodes()) {
             nodes.push_back({{"name", node.name}, {"op", opDef(node.op).name}, {"phase", nameOfPhase(node.phase)},
@@ -134,9 +134,10 @@ Json graphJson(const Experiment& experiment)
 
 std::string graphText(const Experiment& experiment)
 {
+    DatasetCache datasets(experiment.directory);
     std::string text;
     for (const LaneConfig& lane : experiment.lanes) {
-        const StepGraph step = stepOf(lane, experiment);
+        const StepGraph step = stepOf(lane, datasets);
         Table table;
         for (const char* title : {"phase", "node", "op", "reads", "writes", "shape", "why"}) {
             table.addColumn(title, Table::Align::Left);

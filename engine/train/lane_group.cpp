@@ -94,6 +94,7 @@ LaneGroup::LaneGroup(Experiment experiment, const SessionOptions& options, Event
     , m_threadsPerLane(std::max(1, m_threads / static_cast<int>(std::max<std::size_t>(m_experiment.lanes.size(), 1))))
     , m_pool(
           std::min(m_threads, static_cast<int>(std::max<std::size_t>(m_experiment.lanes.size(), 1))), m_threadsPerLane)
+    , m_datasets(absoluteFolder(m_experiment.directory))
     , m_startedAt(steadyNow())
 {
     m_experiment.directory = absoluteFolder(m_experiment.directory);
@@ -116,29 +117,12 @@ std::vector<ScriptedEvent> LaneGroup::scriptFor(const std::string& lane) const
     return events;
 }
 
-std::shared_ptr<const Dataset> LaneGroup::datasetFor(const LaneConfig& config)
-{
-    // Batch size does not change the data, but it costs little to hold the set twice where lanes differ in it.
-    nlohmann::json key = config.document.value("data", nlohmann::json::object());
-    key["seed"] = config.seed;
-    key["as_targets"] = config.loss != "cross_entropy";
-    auto& entry = m_datasets[key.dump()];
-    if (!entry) {
-        auto data = std::make_shared<Dataset>(loadDataset(config.data, config.seed, m_experiment.directory));
-        if (config.loss != "cross_entropy") {
-            labelsToTargets(*data);
-        }
-        entry = std::move(data);
-    }
-    return entry;
-}
-
 std::unique_ptr<LaneGroup::Member> LaneGroup::makeMember(
     std::uint32_t id, LaneConfig config, std::vector<ScriptedEvent> events)
 {
     auto made = std::make_unique<Member>();
     made->initialConfig = config;
-    std::shared_ptr<const Dataset> data = datasetFor(config);
+    std::shared_ptr<const Dataset> data = m_datasets.get(config);
     made->lane = std::make_unique<Lane>(
         id, std::move(config), std::move(events), std::move(data), m_backend, m_threadsPerLane);
     made->initialWeightsHash = made->lane->weightsHash();

@@ -1,13 +1,13 @@
 /// The lanes of a session: trained in lockstep, reported to the observers, ended when their time has come.
 #pragma once
 
+#include "engine/train/dataset_cache.h"
 #include "engine/train/lane.h"
 #include "engine/train/lane_pool.h"
 #include "engine/train/run_observer.h"
 #include "engine/train/session.h"
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -56,7 +56,6 @@ private:
     struct Member;
 
     std::unique_ptr<Member> makeMember(std::uint32_t id, LaneConfig config, std::vector<ScriptedEvent> events);
-    std::shared_ptr<const Dataset> datasetFor(const LaneConfig& config);
     [[nodiscard]] std::vector<ScriptedEvent> scriptFor(const std::string& lane) const;
     Member& member(std::uint32_t lane);
     void start(Member& member);
@@ -75,7 +74,7 @@ private:
     int m_threads;
     int m_threadsPerLane;
     LanePool m_pool;
-    std::map<std::string, std::shared_ptr<const Dataset>> m_datasets;
+    DatasetCache m_datasets;
     std::vector<std::unique_ptr<Member>> m_members;
     std::vector<Member*> m_stepping;   ///< of the present step
     std::vector<StepRecord> m_records; ///< of m_stepping

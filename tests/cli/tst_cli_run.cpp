@@ -193,6 +193,17 @@ void TestCliRun::printsTheGraphInsteadOfTraining()
         QCOMPARE(casts > 0, isHalf);
         QCOMPARE(lane["casts_per_step"].toInt() > 0, isHalf);
     }
+    // Without labels the model has as many outputs as targets are made of them.
+    const CliResult numbers = m_cli.run({"run", m_file, "--no-db", "--print-graph", "--json", "--set", "loss=mse"});
+    QVERIFY2(numbers.code == 0, qPrintable(numbers.err));
+    QJsonArray shape;
+    for (const auto& item : numbers.json()["lanes"].toArray()[0].toObject()["nodes"].toArray()) {
+        const QJsonObject node = item.toObject();
+        if (node["name"].toString() == "fc2") {
+            shape = node["outputs"].toArray()[0].toObject()["shape"].toArray();
+        }
+    }
+    QCOMPARE(shape, (QJsonArray {16, 3}));
     const CliResult text = m_cli.run({"run", m_file, "--no-db", "--print-graph"});
     QVERIFY2(text.code == 0, qPrintable(text.err));
     QVERIFY(text.out.contains("linear") && text.out.contains("casts per step"));
