@@ -31,6 +31,14 @@ float epsilonOf(const Layer& layer)
     return static_cast<float>(layer.number("epsilon"));
 }
 
+/// A norm with a weight and a bias for each of `width` channels.
+ValueId affineNorm(LayerBuilder& builder, Op op, const NormAttributes& attributes, ValueId x, std::int64_t width)
+{
+    const ValueId weight = gamma(builder, width);
+    const ValueId bias = beta(builder, width);
+    return builder.node(op, builder.name(), attributes, {x, weight, bias}, {".mean", ".rstd"});
+}
+
 } // namespace
 
 ValueId batchNorm(LayerBuilder& builder, const Layer& layer, ValueId x)
@@ -58,9 +66,7 @@ ValueId groupNorm(LayerBuilder& builder, const Layer& layer, ValueId x)
         builder.failShape(
             fmt::format("has {} groups, which must divide the channels that it gets", attributes.groups), x);
     }
-    const ValueId weight = gamma(builder, width);
-    const ValueId bias = beta(builder, width);
-    return builder.node(Op::GroupNorm, builder.name(), attributes, {x, weight, bias}, {".mean", ".rstd"});
+    return affineNorm(builder, Op::GroupNorm, attributes, x, width);
 }
 
 ValueId layerNorm(LayerBuilder& builder, const Layer& layer, ValueId x)
@@ -68,9 +74,7 @@ ValueId layerNorm(LayerBuilder& builder, const Layer& layer, ValueId x)
     const std::int64_t width = widthOf(builder, x);
     NormAttributes attributes;
     attributes.epsilon = epsilonOf(layer);
-    const ValueId weight = gamma(builder, width);
-    const ValueId bias = beta(builder, width);
-    return builder.node(Op::LayerNorm, builder.name(), attributes, {x, weight, bias}, {".mean", ".rstd"});
+    return affineNorm(builder, Op::LayerNorm, attributes, x, width);
 }
 
 ValueId rmsNorm(LayerBuilder& builder, const Layer& layer, ValueId x)
