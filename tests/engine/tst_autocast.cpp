@@ -6,6 +6,7 @@
 #include "engine/graph/op_def.h"
 #include "engine/nn/model.h"
 #include "engine/train/step_graph.h"
+#include "tests/support/graph_lookup.h"
 
 #include <QtTest>
 
@@ -13,6 +14,8 @@
 #include <set>
 
 using namespace mantissa;
+using test::formatOf;
+using test::nodeNamed;
 
 namespace {
 
@@ -33,20 +36,6 @@ Model mlp()
     config.hidden = {32, 16};
     config.dropout = 0.25;
     return buildModel(config, task());
-}
-
-const Node& nodeNamed(const Graph& graph, std::string_view name)
-{
-    const auto found = std::ranges::find(graph.nodes(), name, &Node::name);
-    if (found == graph.nodes().end()) {
-        throw Error(ErrorCode::Internal, "no node " + std::string(name));
-    }
-    return *found;
-}
-
-DType formatOf(const Graph& graph, std::string_view node)
-{
-    return graph.value(nodeNamed(graph, node).outputs[0]).type.dtype;
 }
 
 int casts(const Graph& graph)

@@ -7,12 +7,15 @@
 #include "engine/core/philox.h"
 #include "engine/graph/memory_plan.h"
 #include "engine/graph/op_def.h"
+#include "tests/support/graph_lookup.h"
 
 #include <QtTest>
 
 #include <algorithm>
 
 using namespace mantissa;
+using test::formatOf;
+using test::nodeNamed;
 
 namespace {
 
@@ -172,20 +175,6 @@ double distance(const Outcome& a, const Outcome& b)
         largest = std::max(largest, std::abs(double {a.runningVar[i]} - double {b.runningVar.at(i)}));
     }
     return largest;
-}
-
-const Node& nodeNamed(const Graph& graph, std::string_view name)
-{
-    const auto found = std::ranges::find(graph.nodes(), name, &Node::name);
-    if (found == graph.nodes().end()) {
-        throw Error(ErrorCode::Internal, "no node " + std::string(name));
-    }
-    return *found;
-}
-
-DType formatOf(const Graph& graph, std::string_view node)
-{
-    return graph.value(nodeNamed(graph, node).outputs[0]).type.dtype;
 }
 
 } // namespace
