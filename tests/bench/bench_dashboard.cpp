@@ -1,6 +1,7 @@
 // What a frame of the dashboard costs the UI thread: taking in records, refresh, replot, paint.
 // Times are the thread's CPU times, so that other programs do not disturb them; run it on an idle machine all the same.
 // Usage: bench_dashboard [lanes [steps]]; prints a table, exits with 1 if a frame took 33 ms or more.
+#include "tests/bench/timing.h"
 #include "ui/plots/dashboard.h"
 #include "ui/style/theme.h"
 
@@ -11,7 +12,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <ctime>
 #include <functional>
 #include <random>
 #include <vector>
@@ -27,13 +27,6 @@ struct Timing
     double median = 0;
     double worst = 0;
 };
-
-double threadMs()
-{
-    timespec now {};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
-}
 
 std::vector<StepRecord> makeRecords(int lanes, std::int64_t first, std::int64_t count)
 {
@@ -65,13 +58,13 @@ Timing measure(Dashboard& dashboard, int frames, const std::function<void(int)>&
         const auto frames0 = dashboard.frameTime().frames;
         QElapsedTimer patience;
         patience.start();
-        const double start = threadMs();
+        const double start = threadSeconds();
         before(frame);
         dashboard.refresh();
         do {
             QApplication::processEvents();
         } while (dashboard.frameTime().frames == frames0 && patience.elapsed() < 5000);
-        times.push_back(threadMs() - start);
+        times.push_back((threadSeconds() - start) * 1e3);
     }
     std::sort(times.begin(), times.end());
     return {times[times.size() / 2], times.back()};

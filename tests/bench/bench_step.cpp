@@ -6,11 +6,11 @@
 #include "engine/store/run_store.h"
 #include "engine/train/lane.h"
 #include "engine/train/session.h"
+#include "tests/bench/timing.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
@@ -18,13 +18,6 @@
 using namespace mantissa;
 
 namespace {
-
-double secondsOf(const std::function<void()>& work)
-{
-    const auto before = std::chrono::steady_clock::now();
-    work();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
-}
 
 nlohmann::json document(std::int64_t width, std::int64_t batch, const std::string& policy)
 {

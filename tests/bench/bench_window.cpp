@@ -2,35 +2,19 @@
 // Measured in turn, so that a drifting machine cannot tilt the ratio. Usage: bench_window [rounds [experiment file]].
 // Not a test: times are never asserted.
 #include "engine/core/error.h"
+#include "tests/bench/timing.h"
 #include "ui/views/main_window.h"
 
 #include <QApplication>
 #include <QTemporaryDir>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
-#include <ctime>
-#include <functional>
 #include <vector>
 
 using namespace mantissa;
 
 namespace {
-
-double secondsOf(const std::function<void()>& work)
-{
-    const auto before = std::chrono::steady_clock::now();
-    work();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
-}
-
-double threadSeconds()
-{
-    timespec now {};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
 
 double trainBare(const Experiment& experiment)
 {
