@@ -16,8 +16,8 @@ public:
     void start(const QSize& size);
     /// Starts a band over those before it.
     void startBand(const QColor& color);
-    /// Fills the rectangle, given in device pixels from the picture's corner; parts outside are left out. The
-    /// rectangles of a band are taller than its gaps: where two share a column, what lies between is filled too.
+    /// Fills the rectangle, given in device pixels from the picture's corner; parts outside are left out. Where two
+    /// rectangles of a band share a pixel column, what lies between them is filled too.
     void addColumn(const QRect& column);
     /// The picture, transparent where no band lies.
     [[nodiscard]] const QImage& paint();
@@ -28,7 +28,7 @@ private:
         QRgb color = 0;
         int top = 0; ///< rows [top, bottom) are touched
         int bottom = 0;
-        std::vector<int> tops; ///< per pixel column; empty where top >= bottom
+        std::vector<int> tops; ///< per pixel column; nothing is covered where top >= bottom
         std::vector<int> bottoms;
     };
 
