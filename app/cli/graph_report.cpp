@@ -125,9 +125,8 @@ Json graphJson(const Experiment& experiment)
                 {"cast", node.op == Op::Cast}, {"inputs", valuesJson(step.graph, node.inputs)},
                 {"outputs", valuesJson(step.graph, node.outputs)}, {"reason", node.reason}});
         }
-        lanes.push_back({{"lane", lane.name}, {"policy", lane.precision.policy},
-            {"casts_per_step", step.castsPerStep}, {"ops_by_format", opsByFormat(step.graph)},
-            {"nodes", std::move(nodes)}});
+        lanes.push_back({{"lane", lane.name}, {"policy", lane.precision.policy}, {"casts_per_step", step.castsPerStep},
+            {"ops_by_format", opsByFormat(step.graph)}, {"nodes", std::move(nodes)}});
     }
     return {{"experiment", experiment.name}, {"lanes", std::move(lanes)}};
 }
@@ -149,8 +148,8 @@ std::string graphText(const Experiment& experiment)
                 hasOutput ? step.graph.value(node.outputs.front()).type.shape.text() : "", node.reason});
         }
         text += text.empty() ? "" : "\n";
-        text += fmt::format("{}: policy {}, {} casts per step; forward ops", lane.name, lane.precision.policy,
-            step.castsPerStep);
+        text += fmt::format(
+            "{}: policy {}, {} casts per step; forward ops", lane.name, lane.precision.policy, step.castsPerStep);
         for (const auto& [format, count] : opsByFormat(step.graph)) {
             text += fmt::format(" {} {}", count, format);
         }

@@ -269,7 +269,9 @@ void addRunCommand(CLI::App& app, Action& chosen)
         "Print the ops of a training step with their formats, casts and reasons instead of training");
     command->add_flag("--json", options->json, "Print the result as JSON");
     command->footer("Ctrl+C stops within one step and keeps what was trained; the exit code is then 1.");
-    command->callback([=, &chosen] { chosen = [=] { return options->printsGraph ? printGraph(*options) : trainExperiment(*options); }; });
+    command->callback([=, &chosen] {
+        chosen = [=] { return options->printsGraph ? printGraph(*options) : trainExperiment(*options); };
+    });
 }
 
 } // namespace mantissa::cli

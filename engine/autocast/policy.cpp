@@ -130,8 +130,8 @@ Policy policyNamed(std::string_view name)
         for (const NamedPolicy& policy : policyTable) {
             known += (known.empty() ? "" : ", ") + std::string(policy.name);
         }
-        throw Error(ErrorCode::InvalidArgument,
-            fmt::format("There is no precision policy \"{}\"; there are {}.", name, known));
+        throw Error(
+            ErrorCode::InvalidArgument, fmt::format("There is no precision policy \"{}\"; there are {}.", name, known));
     }
     return {std::string(name), row->lower, {}, row->lists, {}};
 }

@@ -81,7 +81,7 @@ public:
         std::vector<PrecisionClass> classes;
         for (std::size_t n = 0; n < m_paint.size(); ++n) {
             const bool isFixed = opDef(m_graph.nodes()[n].op).precision == PrecisionClass::Fixed;
-            classes.push_back(isFixed            ? PrecisionClass::Fixed
+            classes.push_back(isFixed              ? PrecisionClass::Fixed
                     : m_paint[n] == Paint::Allowed ? PrecisionClass::Lower
                                                    : PrecisionClass::Float32);
         }
@@ -110,8 +110,7 @@ private:
     }
 
     /// Nodes that can be reached from those of `start` through nodes that pass `through`, themselves such nodes.
-    static Nodes reach(
-        const std::vector<std::vector<std::size_t>>& edges, const Test& start, const Test& through)
+    static Nodes reach(const std::vector<std::vector<std::size_t>>& edges, const Test& start, const Test& through)
     {
         Nodes reached(edges.size(), false);
         std::vector<std::size_t> open;

@@ -19,13 +19,13 @@ enum class FormatSupport { Native, Emulated };
 
 struct DeviceInfo
 {
-    std::string name;    ///< "CPU (AVX2, F16C)"
+    std::string name; ///< "CPU (AVX2, F16C)"
     std::string backend; ///< "cpu", "cuda", "reference"
     Support available;
     FormatSupport fp16 = FormatSupport::Emulated;
     FormatSupport bf16 = FormatSupport::Emulated;
     std::string instructionSet; ///< part of a run's record: results depend on it
-    std::string note;           ///< deviations from the numerics contract, in words
+    std::string note; ///< deviations from the numerics contract, in words
 };
 
 /// Every device, the unavailable ones with the reason in `available`. "cpu" is always there.

@@ -22,37 +22,41 @@ public:
 
     /// Enqueues the nodes of a phase in order. Allocates nothing and creates no primitive.
     void run(Phase phase);
+
     /// Waits for the device; throws Error (BackendFailure) if something failed.
     void synchronize() { m_stream->synchronize(); }
 
     // --- scalars: host mirrors of all StepInput and StepOutput values ---
     void setScalar(ValueId stepInput, float value);
     void setScalar(ValueId stepInput, std::int32_t value);
-    void uploadStepInputs();    ///< enqueues one copy
+    void uploadStepInputs(); ///< enqueues one copy
     void downloadStepOutputs(); ///< one copy, waits
     /// The mirror of a scalar StepOutput of dtype fp32 or fp64.
     [[nodiscard]] double scalar(ValueId stepOutput) const;
     [[nodiscard]] std::span<const float> floats(ValueId stepOutput) const; ///< of an fp32 StepOutput
 
     // --- tensors ---
-    void write(ValueId value, std::span<const std::byte> bytes);                  ///< enqueues; sizes must match
-    void read(ValueId value, std::span<std::byte> bytes);                         ///< waits
-    void readKind(ValueKind kind, std::span<std::byte> bytes);                    ///< a whole block, waits
+    void write(ValueId value, std::span<const std::byte> bytes); ///< enqueues; sizes must match
+    void read(ValueId value, std::span<std::byte> bytes); ///< waits
+    void readKind(ValueKind kind, std::span<std::byte> bytes); ///< a whole block, waits
     [[nodiscard]] std::size_t kindBytes(ValueKind kind) const;
 
     // --- census of every half output, as counted since clearCensus() ---
-    void clearCensus();    ///< enqueues
+    void clearCensus(); ///< enqueues
     void downloadCensus(); ///< waits
     /// Null for a value that is not the half output of a node, or only another shape of one. Valid after
     /// downloadCensus().
     [[nodiscard]] const Census* census(ValueId value) const;
 
     [[nodiscard]] const Graph& graph() const { return m_graph; }
+
     [[nodiscard]] std::size_t workspaceBytes() const { return m_workspace ? m_workspace->bytes() : 0; }
 
 private:
     [[nodiscard]] std::byte* address(ValueId value) const;
+
     [[nodiscard]] Buffer& block(ValueKind kind) const { return *m_blocks[static_cast<std::size_t>(kind)]; }
+
     void compile(Backend& backend, int threads);
     void bindCensus(const Node& node, KernelBinding& binding) const;
 

@@ -46,9 +46,9 @@ struct FormatLimits
     double maxFinite;
     double minNormal;
     double minSubnormal;
-    double epsilon;       ///< distance from 1 to the next larger value
+    double epsilon; ///< distance from 1 to the next larger value
     double overflowsFrom; ///< the smallest magnitude that nearest-even rounds to infinity
-    double flushesUpTo;   ///< the largest magnitude that nearest-even rounds to zero
+    double flushesUpTo; ///< the largest magnitude that nearest-even rounds to zero
 };
 
 /// Limits of Float32, Float16 or BFloat16; throws Error (UnsupportedDtype) otherwise.

@@ -58,8 +58,8 @@ public:
     void addNode(Node node);
 
     /// Appends a node and creates its outputs, named by `outputNames`, with the types that the op infers;
-    /// `outputDtype` replaces the inferred dtype of output 0. Outputs that update an input in place (OpDef::updates) are
-    /// that input and need no name. Returns the outputs.
+    /// `outputDtype` replaces the inferred dtype of output 0. Outputs that update an input in place (OpDef::updates)
+    /// are that input and need no name. Returns the outputs.
     std::vector<ValueId> append(
         Node node, const std::vector<std::string>& outputNames, std::optional<DType> outputDtype = std::nullopt);
 

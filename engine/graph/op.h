@@ -1,8 +1,8 @@
 /// The kinds of operation a graph may hold.
 /// Operands are named in the order of Node::inputs -> Node::outputs. m rows, n features; "..." stands for any leading
 /// dimensions, whose product counts rows. Images are [n, h, w, c]: batch, height, width, channels. "half" is FP16 or
-/// BF16. Unless said otherwise an op's floating operands share one dtype, arithmetic is FP32, and each output is rounded
-/// once to its dtype (round to nearest, ties to even). NaN and infinity propagate as in IEEE 754.
+/// BF16. Unless said otherwise an op's floating operands share one dtype, arithmetic is FP32, and each output is
+/// rounded once to its dtype (round to nearest, ties to even). NaN and infinity propagate as in IEEE 754.
 #pragma once
 
 #include "engine/graph/op_attributes.h"
@@ -12,6 +12,7 @@
 
 namespace mantissa {
 
+// clang-format off
 enum class Op : std::uint8_t {
     // --- forward ---
     Linear,              ///< x[...,k], w[n,k], (b[n]) -> y[...,n] = x w^T + b; the bias joins before the one rounding
@@ -109,6 +110,7 @@ enum class Op : std::uint8_t {
     AdamUpdate,   ///< lr, foundInf, g..., w..., m..., v..., taken -> w..., m..., v..., taken, updateSquares,
                   ///< weightSquares; AdamAttributes. taken (fp32 scalar) counts the steps not skipped
 };
+// clang-format on
 // Scalars: foundInf is fp32, 0 or 1; sumSquares, updateSquares and weightSquares are fp64; maxAbs is fp32 and ignores
 // NaN. updateSquares sums (w_new - w_old)^2, weightSquares sums w_new^2. Update ops with skipOnNonFinite leave weights
 // and state untouched when foundInf != 0 and report updateSquares = 0.

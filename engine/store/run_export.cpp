@@ -89,8 +89,8 @@ Json runAsJson(const RunInfo& run)
         {"weights_hash", run.weightsHash}, {"initial_weights_hash", run.initialWeightsHash},
         {"steps_per_second", exactNumber(run.stepsPerSecond)}, {"bytes", bytesAsJson(run.bytes)},
         {"casts_per_step", run.castsPerStep}, {"seed", run.seed}, {"device", run.device},
-        {"instruction_set", run.instructionSet}, {"threads", run.threads}, {"threads_per_lane", run.threadsPerLane}, {"started", run.startedUnixSeconds},
-        {"ended", run.endedUnixSeconds}, {"tags", run.tags}, {"note", run.note}};
+        {"instruction_set", run.instructionSet}, {"threads", run.threads}, {"threads_per_lane", run.threadsPerLane},
+        {"started", run.startedUnixSeconds}, {"ended", run.endedUnixSeconds}, {"tags", run.tags}, {"note", run.note}};
 }
 
 Json stepAsJson(const StepRecord& record, const std::string& lane)

@@ -19,7 +19,8 @@ namespace {
 
 constexpr const char* runQuery
     = "SELECT runs.id, experiments.name, lane, color, status, message, policy, scaler, device, instruction_set, "
-      "threads, threads_per_lane, seed, steps, final_loss, validation_loss, validation_accuracy, skipped_steps, final_scale, "
+      "threads, threads_per_lane, seed, steps, final_loss, validation_loss, validation_accuracy, skipped_steps, "
+      "final_scale, "
       "weights_hash, initial_weights_hash, steps_per_second, bytes_weights, bytes_copies, bytes_gradients, "
       "bytes_optimizer, bytes_activations, bytes_workspace, casts_per_step, started_at, ended_at, updated_at, tags, "
       "note, writer_id, lost_steps FROM runs JOIN experiments ON experiments.id = experiment_id ";

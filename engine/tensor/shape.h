@@ -12,18 +12,23 @@ class Shape
 {
 public:
     Shape() = default; ///< a scalar
+
     Shape(std::initializer_list<std::int64_t> dims)
         : m_dims(dims)
     {
     }
+
     explicit Shape(std::vector<std::int64_t> dims)
         : m_dims(std::move(dims))
     {
     }
 
     [[nodiscard]] std::size_t rank() const { return m_dims.size(); }
+
     [[nodiscard]] std::int64_t operator[](std::size_t axis) const { return m_dims.at(axis); }
+
     [[nodiscard]] std::int64_t back() const { return m_dims.back(); }
+
     [[nodiscard]] const std::vector<std::int64_t>& dims() const { return m_dims; }
 
     /// Product of the dimensions; 1 for a scalar.

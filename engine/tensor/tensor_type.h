@@ -12,6 +12,7 @@ struct TensorType
     Shape shape;
 
     [[nodiscard]] std::size_t bytes() const { return sizeOf(dtype) * static_cast<std::size_t>(shape.elements()); }
+
     bool operator==(const TensorType&) const = default;
 };
 

@@ -7,17 +7,17 @@
 namespace mantissa {
 
 enum class EventKind : std::uint8_t {
-    Set,         ///< a setting changed: path, before, after (JSON texts)
+    Set, ///< a setting changed: path, before, after (JSON texts)
     LaneAdded,
     LaneRemoved,
     Started,
     Paused,
     Reset,
     Finished, ///< the lane reached its last step
-    Stopped,  ///< ended by a person before its last step
+    Stopped, ///< ended by a person before its last step
     Diverged, ///< the weights are no longer finite: text says since when
-    Failed,   ///< an error ended the lane: text is its message
-    Refused,  ///< a command could not be applied: text says why; nothing changed
+    Failed, ///< an error ended the lane: text is its message
+    Refused, ///< a command could not be applied: text says why; nothing changed
 };
 
 /// `step` is the first step that ran (or would run) with the change.
@@ -30,8 +30,8 @@ struct Event
     std::string before {};
     std::string after {};
     std::string text {};
-    bool scripted = false;   ///< came from the experiment file, not from a person
-    double unixSeconds = 0;  ///< wall-clock time
+    bool scripted = false; ///< came from the experiment file, not from a person
+    double unixSeconds = 0; ///< wall-clock time
     std::uint64_t command = 0; ///< the command that caused it; 0 if none did
 
     static constexpr std::uint32_t allLanes = 0xFFFFFFFFU;

@@ -57,7 +57,7 @@ struct LaneConfig
     DataConfig data;
     ModelConfig model;
     std::string loss = "cross_entropy"; ///< cross_entropy, mse, bce_with_logits
-    double lossWeight = 1;              ///< multiplies the loss: small values push gradients toward underflow
+    double lossWeight = 1; ///< multiplies the loss: small values push gradients toward underflow
     OptimizerConfig optimizer;
     ScheduleConfig schedule;
     PrecisionConfig precision;
@@ -82,7 +82,7 @@ struct Experiment
     std::vector<LaneConfig> lanes;
     std::vector<ScriptedEvent> events;
     nlohmann::json expect = nlohmann::json::array();
-    nlohmann::json document;         ///< the file as read
+    nlohmann::json document; ///< the file as read
     std::filesystem::path directory; ///< relative data paths start here
 };
 

@@ -28,12 +28,12 @@ public:
     LaneGroup(const LaneGroup&) = delete;
     LaneGroup& operator=(const LaneGroup&) = delete;
 
-    /// One step of every lane that is furthest behind, so that a lane added late catches up. The records are valid until
-    /// the next call; empty when no lane can step.
+    /// One step of every lane that is furthest behind, so that a lane added late catches up. The records are valid
+    /// until the next call; empty when no lane can step.
     std::span<const StepRecord> step();
 
     [[nodiscard]] bool isActive() const; ///< some lane has a step to do
-    [[nodiscard]] std::int64_t nextStep() const;   ///< of the lane furthest behind, or the last step reached
+    [[nodiscard]] std::int64_t nextStep() const; ///< of the lane furthest behind, or the last step reached
     [[nodiscard]] std::int64_t totalSteps() const; ///< of the longest lane
 
     void set(std::uint32_t lane, const std::string& path, const nlohmann::json& value);
@@ -46,10 +46,15 @@ public:
     void reset();
 
     [[nodiscard]] const DeviceInfo& device() const { return m_backend.device(); }
+
     [[nodiscard]] int threads() const { return m_threads; }
+
     [[nodiscard]] int threadsPerLane() const { return m_threadsPerLane; }
+
     [[nodiscard]] std::uint32_t generation() const { return m_generation; }
+
     [[nodiscard]] std::uint32_t baseline() const { return m_baseline; }
+
     [[nodiscard]] std::vector<LaneStatus> statuses() const;
 
 private:
@@ -76,7 +81,7 @@ private:
     LanePool m_pool;
     DatasetCache m_datasets;
     std::vector<std::unique_ptr<Member>> m_members;
-    std::vector<Member*> m_stepping;   ///< of the present step
+    std::vector<Member*> m_stepping; ///< of the present step
     std::vector<StepRecord> m_records; ///< of m_stepping
     std::uint32_t m_nextId = 0;
     std::uint32_t m_baseline = 0;

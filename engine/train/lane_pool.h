@@ -30,7 +30,7 @@ private:
     const std::function<void(std::size_t)>* m_task = nullptr;
     std::size_t m_count = 0;
     std::atomic<std::size_t> m_next {0};
-    std::atomic<std::uint32_t> m_round {0};   ///< counts run() calls; its change wakes the threads
+    std::atomic<std::uint32_t> m_round {0}; ///< counts run() calls; its change wakes the threads
     std::atomic<std::uint32_t> m_working {0}; ///< threads that have not finished the round
     std::atomic<bool> m_quit {false};
 };

@@ -9,8 +9,7 @@
 namespace mantissa {
 
 /// One producer, one consumer. A full ring drops the new value and counts it; the producer never waits.
-template <typename T>
-class RecordRing
+template <typename T> class RecordRing
 {
 public:
     /// `capacity` is a power of two.

@@ -17,7 +17,7 @@ namespace mantissa {
 struct SessionOptions
 {
     std::string device = "auto";
-    int threads = 0;                     ///< compute threads; 0: one per lane, at most the machine's cores
+    int threads = 0; ///< compute threads; 0: one per lane, at most the machine's cores
     std::vector<RunObserver*> observers; ///< not owned; must outlive the session
     /// Steps between comparisons of every lane's weights with the baseline lane's; 0: never.
     std::int64_t baselineInterval = 10;
@@ -31,7 +31,7 @@ struct LaneStatus
     std::uint32_t id = 0;
     std::shared_ptr<const LaneConfig> config {}; ///< never null
     RunStatus status = RunStatus::Running;
-    std::string message {};          ///< why it failed or diverged
+    std::string message {}; ///< why it failed or diverged
     std::int64_t nextStep = 0;
     double scale = 1;
     double lr = 0;
@@ -48,10 +48,10 @@ struct SessionStatus
     std::string message {}; ///< of Failed
     ErrorCode error = ErrorCode::Internal; ///< of Failed: InvalidArgument where a setting or a data file is at fault
     std::uint32_t generation = 0; ///< resets so far, see StepRecord
-    std::int64_t step = 0;      ///< the next step of the slowest lane
+    std::int64_t step = 0; ///< the next step of the slowest lane
     std::int64_t totalSteps = 0;
-    double stepsPerSecond = 0;  ///< over the last second
-    double speedLimit = 0;      ///< steps per second; 0: none
+    double stepsPerSecond = 0; ///< over the last second
+    double speedLimit = 0; ///< steps per second; 0: none
     DeviceInfo device {};
     int threads = 1;
     int threadsPerLane = 1;
@@ -71,11 +71,11 @@ public:
     Session& operator=(const Session&) = delete;
 
     // --- commands; each returns its id, compare with SessionStatus::appliedCommands ---
-    std::uint64_t run();                  ///< until the last step, a pause or stop
+    std::uint64_t run(); ///< until the last step, a pause or stop
     std::uint64_t runSteps(std::int64_t steps);
     std::uint64_t pause();
-    std::uint64_t stop();                 ///< ends all lanes now, without validating them
-    std::uint64_t reset();                ///< ends all lanes, prepares fresh ones with the present settings
+    std::uint64_t stop(); ///< ends all lanes now, without validating them
+    std::uint64_t reset(); ///< ends all lanes, prepares fresh ones with the present settings
     std::uint64_t setSpeedLimit(double stepsPerSecond);
     std::uint64_t set(std::uint32_t lane, const std::string& path, const nlohmann::json& value);
     /// A new lane; if training has begun it first catches up, from step 0, on the same batches.

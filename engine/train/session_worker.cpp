@@ -197,8 +197,7 @@ void Session::Worker::settle()
 void Session::Worker::note(Event event)
 {
     if (event.unixSeconds == 0) {
-        event.unixSeconds
-            = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+        event.unixSeconds = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
     }
     event.command = m_currentCommand;
     const std::lock_guard lock(m_mutex);

@@ -26,13 +26,16 @@ public:
 
     // --- the controlling thread ---
     std::uint64_t post(Command command);
+
     RecordRing<StepRecord>& records() { return m_records; }
+
     std::size_t takeEvents(std::vector<Event>& into);
     [[nodiscard]] std::shared_ptr<const SessionStatus> status() const;
     void waitUntilIdle();
 
     // --- commands, on the worker thread ---
     [[nodiscard]] LaneGroup& lanes() { return *m_lanes; }
+
     void run(std::optional<std::int64_t> steps);
     void pause();
     void stop();

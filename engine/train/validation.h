@@ -11,7 +11,7 @@ namespace mantissa {
 
 struct Validation
 {
-    double loss = 0;     ///< mean over the validation samples, in double from the FP32 outputs; NaN without samples
+    double loss = 0; ///< mean over the validation samples, in double from the FP32 outputs; NaN without samples
     double accuracy = 0; ///< share of samples classified right; NaN for regression
 };
 

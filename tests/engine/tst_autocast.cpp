@@ -52,8 +52,8 @@ Graph block()
     };
     const auto then = [&graph](Op op, const char* name, Attributes attributes, std::vector<ValueId> inputs,
                           std::size_t outputs = 1) {
-        std::vector<std::string> names {std::string(name) + ".out", std::string(name) + ".mean",
-            std::string(name) + ".rstd"};
+        std::vector<std::string> names {
+            std::string(name) + ".out", std::string(name) + ".mean", std::string(name) + ".rstd"};
         names.resize(outputs);
         return graph.append(
             {.op = op, .name = name, .attributes = std::move(attributes), .inputs = std::move(inputs)}, names)[0];
@@ -63,7 +63,8 @@ Graph block()
     ValueId y = then(Op::Conv2d, "conv", Conv2dAttributes {}, {x, parameter("conv.weight", {4, 3, 3, 3})});
     y = then(Op::BatchNorm2d, "bn", BatchNormAttributes {},
         {y, parameter("bn.weight", {4}), parameter("bn.bias", {4}), parameter("bn.mean", {4}),
-            parameter("bn.var", {4})}, 3);
+            parameter("bn.var", {4})},
+        3);
     y = then(Op::Relu, "relu", {}, {y});
     y = then(Op::GlobalAvgPool, "gap", ReduceAttributes {}, {y});
     y = then(Op::Linear, "fc", {}, {y, parameter("fc.weight", {5, 4})});
@@ -134,17 +135,27 @@ private slots:
         QTest::addColumn<QString>("policy");
         QTest::addColumn<QString>("formats");
         //                               conv bn relu gap fc ln gelu softmax exp sum loss
-        QTest::newRow("fp32") << "fp32" << "fffffffffff";
-        QTest::newRow("fp16") << "fp16" << "hhhhhffffff";
-        QTest::newRow("cpu-bf16") << "cpu-bf16" << "hhhhhhhhhhf";
-        QTest::newRow("mxnet-fp16") << "mxnet-fp16" << "hhhhhffffff";
-        QTest::newRow("mxnet-bf16") << "mxnet-bf16" << "hhhhhhhhfff";
-        QTest::newRow("O0") << "O0" << "fffffffffff";
-        QTest::newRow("O1") << "O1" << "hhhhhffffff";
-        QTest::newRow("O2") << "O2" << "hhhhhhhhhhf";
+        QTest::newRow("fp32") << "fp32"
+                              << "fffffffffff";
+        QTest::newRow("fp16") << "fp16"
+                              << "hhhhhffffff";
+        QTest::newRow("cpu-bf16") << "cpu-bf16"
+                                  << "hhhhhhhhhhf";
+        QTest::newRow("mxnet-fp16") << "mxnet-fp16"
+                                    << "hhhhhffffff";
+        QTest::newRow("mxnet-bf16") << "mxnet-bf16"
+                                    << "hhhhhhhhfff";
+        QTest::newRow("O0") << "O0"
+                            << "fffffffffff";
+        QTest::newRow("O1") << "O1"
+                            << "hhhhhffffff";
+        QTest::newRow("O2") << "O2"
+                            << "hhhhhhhhhhf";
         // Means are denied: the pool and what lies between it and the next infer op; the linear after it is allowed.
-        QTest::newRow("tf-fp16") << "tf-fp16" << "hhhfhffffff";
-        QTest::newRow("tf-bf16") << "tf-bf16" << "hhhhhhhhfff";
+        QTest::newRow("tf-fp16") << "tf-fp16"
+                                 << "hhhfhffffff";
+        QTest::newRow("tf-bf16") << "tf-bf16"
+                                 << "hhhhhhhhfff";
     }
 
     void everyPolicyFollowsItsTable()

@@ -32,6 +32,7 @@ class TstCurveDrawing : public QObject
     Q_OBJECT
 
 private slots:
+
     void cachedColumnsEqualFreshOnesWhateverHappensToTheSeries()
     {
         std::mt19937 random(21);

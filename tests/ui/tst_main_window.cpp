@@ -15,8 +15,6 @@
 #include "ui/views/runs_view.h"
 #include "ui/views/setup_panel.h"
 
-#include <SQLiteCpp/SQLiteCpp.h>
-
 #include <QAction>
 #include <QApplication>
 #include <QComboBox>
@@ -33,6 +31,8 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <QUndoStack>
+
+#include <SQLiteCpp/SQLiteCpp.h>
 
 using namespace mantissa;
 using mantissa::test::smallExperimentText;

@@ -204,8 +204,10 @@ void CurvePlottable::drawBands(QCPPainter* painter, const std::vector<const Curv
     }
     const QRect area = mKeyAxis->axisRect()->rect();
     const double scale = painter->deviceTransform().m11();
-    const QPoint corner(static_cast<int>(std::floor(area.left() * scale)), static_cast<int>(std::floor(area.top() * scale)));
-    m_bands.start(QSize(static_cast<int>(std::ceil(area.width() * scale)), static_cast<int>(std::ceil(area.height() * scale))));
+    const QPoint corner(
+        static_cast<int>(std::floor(area.left() * scale)), static_cast<int>(std::floor(area.top() * scale)));
+    m_bands.start(
+        QSize(static_cast<int>(std::ceil(area.width() * scale)), static_cast<int>(std::ceil(area.height() * scale))));
     for (const Curve* curve : curves) {
         if (curve->hasBand) {
             m_bands.startBand(bandColor(*curve));
@@ -241,9 +243,9 @@ void CurvePlottable::collect(const Curve& curve, const View& view, bool smooth)
         for (const SeriesColumn& column : m_cache[curve.series].columns(*curve.series, view.steps)) {
             const bool finite = column.stats.finite > 0;
             const std::int64_t middle = curve.stepped ? column.first : (column.first + column.lastStep) / 2;
-            const double value = !finite                      ? column.stats.last
+            const double value = !finite                            ? column.stats.last
                 : curve.stepped && std::isfinite(column.stats.last) ? column.stats.last
-                                                              : column.stats.mean();
+                                                                    : column.stats.mean();
             m_samples.push_back({middle, value});
         }
     }

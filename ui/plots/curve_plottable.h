@@ -82,8 +82,7 @@ private:
 
     [[nodiscard]] View view() const;
     void drawBands(QCPPainter* painter, const std::vector<const Curve*>& curves, const View& view);
-    template <typename Fill>
-    void forEachBandColumn(const Curve& curve, const View& view, double scale, Fill fill);
+    template <typename Fill> void forEachBandColumn(const Curve& curve, const View& view, double scale, Fill fill);
     void drawLine(QCPPainter* painter, const Curve& curve, const View& view);
     void collect(const Curve& curve, const View& view, bool smooth);
     void breakPieces(const Curve& curve, const View& view);

@@ -79,7 +79,6 @@ public:
 
     [[nodiscard]] bool isEmpty() const { return !m_step && m_box.isNull(); }
 
-
     [[nodiscard]] std::optional<std::int64_t> cursor() const { return m_step; }
 
     void setZoomBox(const QRectF& box) { m_box = box; }

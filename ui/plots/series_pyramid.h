@@ -100,11 +100,12 @@ public:
     /// Calls visit(step, value) for each of first .. last, in order.
     template <typename Visitor> void forEach(std::int64_t first, std::int64_t last, Visitor visit) const;
 
-    /// Calls visit(values, whether all are finite) for neighbouring stretches that together are first .. last, in order.
+    /// Calls visit(values, whether all are finite) for neighbouring stretches that together are first .. last, in
+    /// order.
     template <typename Visitor> void forEachStretch(std::int64_t first, std::int64_t last, Visitor visit) const;
 
-    /// Calls visit(last step, mean) for stretches of up to 16 neighbouring values that together cover first .. last; they
-    /// may reach beyond both ends. The mean is a float, of the finite values; NaN if there are none.
+    /// Calls visit(last step, mean) for stretches of up to 16 neighbouring values that together cover first .. last;
+    /// they may reach beyond both ends. The mean is a float, of the finite values; NaN if there are none.
     template <typename Visitor> void forEachBlock(std::int64_t first, std::int64_t last, Visitor visit) const;
 
     /// Differs from that of any other series; changes with every truncate() and clear(), not with append().

@@ -39,8 +39,7 @@ DebiasedAverage averageFrom(const SeriesPyramid& series, std::int64_t step, doub
 DebiasedAverage blockAverageFrom(const SeriesPyramid& series, std::int64_t step, double weight, std::uint64_t memory)
 {
     DebiasedAverage average(std::pow(weight, 1 << blockShift));
-    series.forEachBlock(series.stepBefore(step, memory), step,
-        [&](std::int64_t, float mean) { average.take(mean); });
+    series.forEachBlock(series.stepBefore(step, memory), step, [&](std::int64_t, float mean) { average.take(mean); });
     return average;
 }
 
@@ -51,15 +50,14 @@ void smoothBlocks(const SeriesPyramid& series, std::int64_t first, std::int64_t 
     DebiasedAverage average(std::pow(weight, 1 << blockShift));
     std::int64_t column = first >> log2Width;
     SeriesSample newest {-1, 0};
-    series.forEachBlock(
-        series.stepBefore(first, memoryOf(weight, toTheEye)), last, [&](std::int64_t step, float mean) {
-            if (step >> log2Width != column && newest.step >= first) {
-                into.push_back({newest.step, std::isfinite(newest.value) ? average.value() : newest.value});
-            }
-            column = step >> log2Width;
-            newest = {step, mean};
-            average.take(mean);
-        });
+    series.forEachBlock(series.stepBefore(first, memoryOf(weight, toTheEye)), last, [&](std::int64_t step, float mean) {
+        if (step >> log2Width != column && newest.step >= first) {
+            into.push_back({newest.step, std::isfinite(newest.value) ? average.value() : newest.value});
+        }
+        column = step >> log2Width;
+        newest = {step, mean};
+        average.take(mean);
+    });
     if (newest.step >= first) {
         into.push_back({newest.step, std::isfinite(newest.value) ? average.value() : newest.value});
     }

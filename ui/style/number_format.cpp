@@ -49,12 +49,12 @@ QString plain(double value, int digits)
     return QLocale().toString(value, 'f', std::max(0, digits - 1 - exponent));
 }
 
-    /// With a small e, as Python prints it: people compare these numbers with their scripts' output.
-    QString withExponent(double value, int digits)
-    {
-        QString text = QLocale().toString(value, 'e', digits - 1);
-        return text.replace(QLocale().exponential(), QStringLiteral("e"));
-    }
+/// With a small e, as Python prints it: people compare these numbers with their scripts' output.
+QString withExponent(double value, int digits)
+{
+    QString text = QLocale().toString(value, 'e', digits - 1);
+    return text.replace(QLocale().exponential(), QStringLiteral("e"));
+}
 
 } // namespace
 

@@ -178,11 +178,11 @@ QString policyLabel(const std::string& policy)
     }
     const QString format = text.section(QLatin1Char('-'), -1).toUpper();
     const QString lists = text.section(QLatin1Char('-'), 0, -2);
-    return lists.isEmpty()                   ? format
-        : lists == QLatin1String("cpu")      ? tr("%1, PyTorch CPU lists").arg(format)
-        : lists == QLatin1String("tf")       ? tr("%1, TensorFlow lists").arg(format)
-        : lists == QLatin1String("mxnet")    ? tr("%1, MXNet lists").arg(format)
-                                             : text;
+    return lists.isEmpty()                ? format
+        : lists == QLatin1String("cpu")   ? tr("%1, PyTorch CPU lists").arg(format)
+        : lists == QLatin1String("tf")    ? tr("%1, TensorFlow lists").arg(format)
+        : lists == QLatin1String("mxnet") ? tr("%1, MXNet lists").arg(format)
+                                          : text;
 }
 
 QString settingsSummary(const LaneConfig& config, double scale, double rate)

@@ -3,9 +3,9 @@
 
 typedef std::uint32_t UnsignedInts __attribute__((vector_size(4 * MANTISSA_SIMD_LANES)));
 
-/// e^(x + small) for x in [-154 ln 2, 128 ln 2] and a |small| that FP32 would lose in the sum: n ln 2 + r with ln 2 in two
-/// parts (Cody and Waite), then the minimax polynomial of Cephes' expf; 2^n in two factors, so that results below 2^-126
-/// round once more. NaN gives NaN.
+/// e^(x + small) for x in [-154 ln 2, 128 ln 2] and a |small| that FP32 would lose in the sum: n ln 2 + r with ln 2 in
+/// two parts (Cody and Waite), then the minimax polynomial of Cephes' expf; 2^n in two factors, so that results below
+/// 2^-126 round once more. NaN gives NaN.
 MANTISSA_INLINE Floats scaledExponential(Floats x, Floats small)
 {
     constexpr float shifter = 0x1.8p23F; // adding it leaves the rounded integer in the low bits
@@ -39,9 +39,9 @@ struct Normal
     Floats density; ///< phi(x)
 };
 
-/// Phi(-a) = erfc(z) / 2 with z = a / sqrt 2, and erfc(z) = e^(-z^2) P(y) / (z + 3/2) with y = (z - 3/2) / (z + 3/2). P is
-/// the polynomial of degree 10 nearest to e^(z^2) erfc(z) (z + 3/2) on this range, relative error 2^-26; the form is that
-/// of Shepherd and Laframboise, Mathematics of Computation 36 (1981). a^2 is split so that no digit of it is lost.
+/// Phi(-a) = erfc(z) / 2 with z = a / sqrt 2, and erfc(z) = e^(-z^2) P(y) / (z + 3/2) with y = (z - 3/2) / (z + 3/2). P
+/// is the polynomial of degree 10 nearest to e^(z^2) erfc(z) (z + 3/2) on this range, relative error 2^-26; the form is
+/// that of Shepherd and Laframboise, Mathematics of Computation 36 (1981). a^2 is split so that no digit of it is lost.
 MANTISSA_INLINE Normal normal(Floats x)
 {
     constexpr float coefficients[] = {-0.00014060360263101757F, -0.0001730745134409517F, 0.0007354933768510818F,

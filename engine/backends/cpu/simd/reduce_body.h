@@ -53,8 +53,8 @@ void squaresRow(LaneSums* sums, const float* x, double mean, std::size_t n)
 
 void dotRow(LaneSums* sums, const float* a, const float* b, std::size_t n)
 {
-    forLanes(sums, n,
-        [a, b](std::size_t i, std::size_t count) { return loadWide(a + i, count) * loadWide(b + i, count); });
+    forLanes(
+        sums, n, [a, b](std::size_t i, std::size_t count) { return loadWide(a + i, count) * loadWide(b + i, count); });
 }
 
 void normaliseRow(float* y, const float* x, const NormRow& row, const float* gamma, const float* beta, std::size_t n)
@@ -107,8 +107,7 @@ void normGradColumns(
     });
 }
 
-void columnProducts(
-    double* sums, double* products, const float* a, const float* b, const double* offset, std::size_t n)
+void columnProducts(double* sums, double* products, const float* a, const float* b, const double* offset, std::size_t n)
 {
     forWide(n, [=](std::size_t i, std::size_t count) {
         const Doubles v = loadWide(a + i, count);
@@ -121,8 +120,8 @@ void columnProducts(
 void affine(float* y, const float* x, const double* scale, const double* shift, std::size_t n)
 {
     forWide(n, [=](std::size_t i, std::size_t count) {
-        storeNarrow(y + i, loadWide(x + i, count) * loadDoubles(scale + i, count) + loadDoubles(shift + i, count),
-            count);
+        storeNarrow(
+            y + i, loadWide(x + i, count) * loadDoubles(scale + i, count) + loadDoubles(shift + i, count), count);
     });
 }
 
@@ -130,17 +129,18 @@ void columnNormGrad(float* dx, const float* d, const float* x, const NormColumns
 {
     const NormColumns c = columns;
     forWide(n, [=](std::size_t i, std::size_t count) {
-        const Doubles through = (loadWide(x + i, count) - loadDoubles(c.mean + i, count))
-            * loadDoubles(c.perDeviation + i, count);
-        const Doubles rest = loadWide(d + i, count) * loadDoubles(c.gamma + i, count)
-            - loadDoubles(c.constant + i, count) - through;
+        const Doubles through
+            = (loadWide(x + i, count) - loadDoubles(c.mean + i, count)) * loadDoubles(c.perDeviation + i, count);
+        const Doubles rest
+            = loadWide(d + i, count) * loadDoubles(c.gamma + i, count) - loadDoubles(c.constant + i, count) - through;
         storeNarrow(dx + i, rest * loadDoubles(c.rstd + i, count), count);
     });
 }
 
 void scaleSums(float* y, const double* sums, double factor, std::size_t n)
 {
-    forWide(n, [=](std::size_t i, std::size_t count) { storeNarrow(y + i, loadDoubles(sums + i, count) * factor, count); });
+    forWide(
+        n, [=](std::size_t i, std::size_t count) { storeNarrow(y + i, loadDoubles(sums + i, count) * factor, count); });
 }
 
 void addScaled(float* y, const float* x, float factor, std::size_t n)

@@ -62,8 +62,8 @@ void exponentials(float* y, const float* x, std::size_t n)
     mapWide(y, x, n, [](Doubles v) { return exponential(v); });
 }
 
-/// x = 2^n m with m in [sqrt(1/2), sqrt(2)): n ln 2 + 2 atanh(s), s = (m - 1) / (m + 1) < 0.1716, by its series to s^15;
-/// relative error below 2^-39.
+/// x = 2^n m with m in [sqrt(1/2), sqrt(2)): n ln 2 + 2 atanh(s), s = (m - 1) / (m + 1) < 0.1716, by its series to
+/// s^15; relative error below 2^-39.
 MANTISSA_INLINE Doubles logarithm(Doubles x)
 {
     constexpr std::uint64_t rootHalf = 0x3FE6A09E667F3BCD;

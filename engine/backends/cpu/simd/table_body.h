@@ -1,9 +1,12 @@
 /// The table of the functions in the bodies; included once per instruction set.
 
+// clang-format off
 #include "engine/backends/cpu/simd/kernels_body.h"
 #include "engine/backends/cpu/simd/reduce_body.h"
 #include "engine/backends/cpu/simd/float_math_body.h"
 #include "engine/backends/cpu/simd/softmax_body.h"
+
+// clang-format on
 
 constexpr SimdKernels table(const char* name)
 {
