@@ -42,7 +42,7 @@ public:
 
     [[nodiscard]] std::uint64_t batchHash() const { return m_batches.fingerprint(); }
 
-    [[nodiscard]] const Graph& graph() const { return m_executor->graph(); }
+    [[nodiscard]] const std::shared_ptr<const Graph>& graph() const { return m_graph; }
 
     /// Applies what the experiment wants changed before the next step.
     std::vector<Event> applyScripted();
@@ -90,6 +90,7 @@ private:
     int m_threads;
     BatchSource m_batches;
     StepGraph m_step;
+    std::shared_ptr<const Graph> m_graph; ///< of m_step, to be looked at from any thread
     std::unique_ptr<Executor> m_executor;
     std::unique_ptr<LossScaler> m_scaler;
     std::int64_t m_nextStep = 0;

@@ -235,7 +235,7 @@ QString memoryText(const MemoryBytes& bytes)
 
 QString settingName(const std::string& path)
 {
-    static const std::array<std::pair<const char*, const char*>, 12> names {{
+    static const std::array<std::pair<const char*, const char*>, 13> names {{
         {"scaler.scale", QT_TRANSLATE_NOOP("LaneWords", "scale")},
         {"scaler.init_scale", QT_TRANSLATE_NOOP("LaneWords", "initial scale")},
         {"scaler.family", QT_TRANSLATE_NOOP("LaneWords", "scaler")},
@@ -246,6 +246,7 @@ QString settingName(const std::string& path)
         {"scaler.frozen", QT_TRANSLATE_NOOP("LaneWords", "frozen")},
         {"optimizer.lr", QT_TRANSLATE_NOOP("LaneWords", "learning rate")},
         {"precision.policy", QT_TRANSLATE_NOOP("LaneWords", "precision")},
+        {"precision.overrides", QT_TRANSLATE_NOOP("LaneWords", "formats of single ops")},
         {"clip", QT_TRANSLATE_NOOP("LaneWords", "clipping")},
         {"clip.max_norm", QT_TRANSLATE_NOOP("LaneWords", "clip threshold")},
     }};
