@@ -92,6 +92,15 @@ void Executor::bindCensus(const Node& node, KernelBinding& binding) const
     }
 }
 
+std::size_t Executor::allocatedBytes() const
+{
+    std::size_t sum = m_workspace->bytes() + m_censusBuffer->bytes();
+    for (const auto& kind : m_blocks) {
+        sum += kind->bytes();
+    }
+    return sum;
+}
+
 void Executor::run(Phase phase)
 {
     for (const auto& kernel : m_kernels[static_cast<std::size_t>(phase)]) {

@@ -50,6 +50,9 @@ public:
 
     [[nodiscard]] const Graph& graph() const { return m_graph; }
 
+    /// All device memory that it holds: the blocks of every kind, the workspace and the census.
+    [[nodiscard]] std::size_t allocatedBytes() const;
+
     [[nodiscard]] std::size_t workspaceBytes() const { return m_workspace ? m_workspace->bytes() : 0; }
 
 private:

@@ -40,6 +40,15 @@ struct ClipConfig
     bool operator==(const ClipConfig&) const = default;
 };
 
+/// Judging the model on held-out samples while it trains.
+struct EvaluationConfig
+{
+    std::int64_t every = 0; ///< steps; 0: only when the lane ends
+    std::string policy = "lane"; ///< the lane's own precision, or one of policyNames()
+    std::int64_t samples = 0; ///< the first so many of the validation samples; 0: all
+    bool operator==(const EvaluationConfig&) const = default;
+};
+
 struct AccumulationConfig
 {
     std::int64_t steps = 1;
@@ -63,6 +72,7 @@ struct LaneConfig
     PrecisionConfig precision;
     ClipConfig clip;
     AccumulationConfig accumulation;
+    EvaluationConfig evaluation;
     std::optional<ScalerConfig> scaler;
     nlohmann::json document; ///< the merged JSON these settings were read from
 };

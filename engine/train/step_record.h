@@ -3,18 +3,21 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 
 namespace mantissa {
 
 struct PhaseTimes
 {
     float dataMs = 0;
+    float waitMs = 0; ///< of dataMs: for the batch to be there
     float forwardMs = 0;
     float backwardMs = 0;
     float unscaleMs = 0;
     float clipMs = 0;
     float optimizerMs = 0;
     float instrumentsMs = 0;
+    float evaluationMs = 0; ///< after the step
 };
 
 /// Bytes that a lane's plan holds.
@@ -51,6 +54,8 @@ struct StepRecord
     double subnormal = 0; ///< ... that became subnormal
     double overflowed = 0; ///< ... that overflowed to infinity
     double updateRatio = 0; ///< |update| / |weights|, both Euclidean
+    double validationLoss = std::numeric_limits<double>::quiet_NaN(); ///< with the weights after this step
+    double validationAccuracy = std::numeric_limits<double>::quiet_NaN();
     double baselineDistance = 0; ///< |w - w_baseline| / |w_baseline|; NaN where not measured
     std::uint64_t batchHash = 0; ///< fingerprint of all batches and random streams so far: equal lanes saw equal data
     PhaseTimes timeMs;
