@@ -267,8 +267,8 @@ void OpMapPainter::paintOp(QPainter& painter, const OpMap& map, const MapBox& bo
         italic.setItalic(true);
         painter.setFont(italic);
         below = tr("%1 from the next step on").arg(pending->second);
-    } else if (isForward) {
-        below += QLatin1Char(' ') + shapeText(map, box.index);
+    } else if (isForward && !map.rowOf(box.index).isUpdate) {
+        below += QLatin1Char(' ') + shapeText(map, box.index); // an update has as many as there are parameters
     }
     paintText(painter, lower, below, isPending ? m_text : m_faint);
     painter.setFont(m_font);
