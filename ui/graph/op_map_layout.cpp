@@ -538,7 +538,7 @@ private:
                 ++slot;
             }
             QRectF& title = rectOf(m_boxesOfSlot[slot].op);
-            title.setLeft(margin + indent);
+            title.setLeft(m_railX + lead);
             const std::size_t last = m_slotOfRow[block.firstRow + block.rowCount - 1];
             m_layout.frames.emplace_back(QPointF(margin, m_slots[slot].gapTop + indent / 2),
                 QPointF(right + indent, m_slots[last].bottom + indent / 2));
@@ -584,7 +584,8 @@ std::optional<std::size_t> OpMapLayout::neighbour(std::size_t box, Direction dir
         const QPointF offset = boxes[other].rect.center() - here;
         const double aside = std::abs(isVertical ? offset.x() : offset.y());
         const double distance = ahead(other) + 4 * aside;
-        if (ahead(other) > 1 && distance < bestDistance) {
+        const bool isTitle = boxes[other].kind == MapBox::Kind::BlockTitle;
+        if (ahead(other) > 1 && distance < bestDistance && !isTitle) {
             bestDistance = distance;
             best = other;
         }

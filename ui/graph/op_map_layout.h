@@ -74,7 +74,7 @@ struct OpMapLayout
     [[nodiscard]] std::optional<std::size_t> boxAt(const QPointF& point) const;
 
     enum class Direction { Up, Down, Left, Right };
-    /// The next box along an edge, or, where none goes that way, the nearest one there.
+    /// The next box along an edge, or, where none goes that way, the nearest one there; never a title.
     [[nodiscard]] std::optional<std::size_t> neighbour(std::size_t box, Direction direction) const;
 };
 

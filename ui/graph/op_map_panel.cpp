@@ -151,17 +151,20 @@ OpMapPanel::OpMapPanel(SessionController* controller, QWidget* parent)
         updateTexts();
     });
     connect(controller, &SessionController::statusChanged, this, &OpMapPanel::follow);
-    connect(controller, &SessionController::sessionReplaced, this, [this] {
+    connect(controller, &SessionController::sessionReplaced, this, [this](SessionController::Replacement reason) {
         m_casts.reset();
         m_castsChange = 0;
-        follow();
+        // After a reset the same graph comes back in a moment.
+        if (reason == SessionController::Replacement::Opened) {
+            showEmpty(tr("Preparing\u2026"));
+        }
     });
     connect(controller, &SessionController::pendingChanged, this, [this](std::uint32_t lane) {
         if (lane == m_lane) {
             followPending();
         }
     });
-    showEmpty(nullptr);
+    showEmpty(tr("No experiment is open. Ctrl+O opens one."));
 }
 
 void OpMapPanel::setLanes(const std::vector<OpMapLane>& lanes)
@@ -211,7 +214,10 @@ void OpMapPanel::follow()
     const auto status = m_controller->status();
     const LaneStatus* lane = laneStatus();
     if (!lane) {
-        showEmpty(status.get());
+        if (status && status->state == SessionState::Failed) {
+            showEmpty(tr("This experiment can't be trained, so there is no graph.\n%1")
+                          .arg(QString::fromStdString(status->message)));
+        }
         return;
     }
     const bool hasFailed = lane->status == RunStatus::Failed || lane->status == RunStatus::Diverged;
@@ -233,16 +239,9 @@ void OpMapPanel::follow()
     updateTexts();
 }
 
-void OpMapPanel::showEmpty(const SessionStatus* status)
+void OpMapPanel::showEmpty(const QString& text)
 {
-    if (!status) {
-        m_view->setEmptyText(tr("No experiment is open. Ctrl+O opens one."));
-    } else if (status->state == SessionState::Failed) {
-        m_view->setEmptyText(tr("This experiment can't be trained, so there is no graph.\n%1")
-                                 .arg(QString::fromStdString(status->message)));
-    } else {
-        m_view->setEmptyText(tr("Preparing\u2026"));
-    }
+    m_view->setEmptyText(text);
     m_shown.reset();
     m_trouble->hide();
     m_view->setMap(nullptr);

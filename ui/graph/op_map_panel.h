@@ -76,7 +76,7 @@ protected:
 private:
     void follow();
     void followPending();
-    void showEmpty(const SessionStatus* status);
+    void showEmpty(const QString& text);
     void updateTexts();
     void showMatches();
     void showFormatMenu(NodeIndex node, const QPoint& globalPosition);

@@ -306,6 +306,14 @@ void OpMapView::move(OpMapLayout::Direction direction)
         selectBox(0);
     } else if (const auto next = m_layout.neighbour(*m_marks.selected, direction)) {
         selectBox(next);
+    } else if (direction == OpMapLayout::Direction::Left) {
+        // Left of everything is the title of the block, where Enter folds it.
+        const auto block = m_map->rows()[m_layout.boxes[*m_marks.selected].row].block;
+        const auto title = std::ranges::find_if(m_layout.boxes,
+            [block](const MapBox& box) { return box.kind == MapBox::Kind::BlockTitle && box.index == block; });
+        if (title != m_layout.boxes.end()) {
+            selectBox(static_cast<std::size_t>(title - m_layout.boxes.begin()));
+        }
     }
 }
 
