@@ -205,7 +205,7 @@ void TestOpMap::enterChangesAFormatWhileItTrains()
     QVERIFY(view()->map()->isOverridden(indexOf(*view()->map(), "act1")));
     QVERIFY(!view()->map()->isOverridden(indexOf(*view()->map(), "fc1")));
     QCOMPARE(view()->selectedNode().value(), indexOf(*view()->map(), "act1"));
-    QVERIFY(panel()->summaryText().contains(QStringLiteral("1 changed by hand")));
+    QVERIFY(panel()->summaryText().contains(QStringLiteral("1 overridden")));
     QVERIFY2(panel()->summaryText().contains(
                  QStringLiteral("last change: +%1 casts").arg(lane(1).castsPerStep - castsBefore)),
         qPrintable(panel()->summaryText()));

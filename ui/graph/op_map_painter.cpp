@@ -22,6 +22,13 @@ QString tr(const char* text)
     return QCoreApplication::translate("OpMap", text);
 }
 
+/// Whether text and hatching can be told at the painter's scale.
+bool isLegible(const QPainter& painter)
+{
+    constexpr double smallest = 0.35;
+    return painter.transform().m11() >= smallest;
+}
+
 /// Lines from bottom left to top right, as vectors, so that they look alike at every zoom and in files.
 void hatch(QPainter& painter, const QRectF& rect, const QColor& color)
 {
@@ -108,6 +115,9 @@ QColor OpMapPainter::inkOn(const QColor& ground) const
 void OpMapPainter::paintTag(QPainter& painter, const QRectF& rect, DType format, const QString& text) const
 {
     painter.fillRect(rect, ground(format));
+    if (!isLegible(painter)) {
+        return;
+    }
     if (format == DType::BFloat16) {
         hatch(painter, rect, blend(m_text, m_base, 0.2));
     }
@@ -119,6 +129,9 @@ void OpMapPainter::paintTag(QPainter& painter, const QRectF& rect, DType format,
 void OpMapPainter::paintText(
     QPainter& painter, const QRectF& rect, const QString& text, const QColor& color, Qt::TextElideMode elision) const
 {
+    if (!isLegible(painter)) {
+        return;
+    }
     painter.setPen(color);
     painter.drawText(
         rect, Qt::AlignLeft | Qt::AlignVCenter, QFontMetricsF(painter.font()).elidedText(text, elision, rect.width()));

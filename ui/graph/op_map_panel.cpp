@@ -106,7 +106,7 @@ OpMapPanel::OpMapPanel(SessionController* controller, QWidget* parent)
     exports->addAction(tr("Save as PNG, PDF or SVG\u2026"), this, &OpMapPanel::showExportDialog);
     m_export->setMenu(exports);
     m_summary->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    m_summary->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    m_summary->setWordWrap(true);
     m_summary->setAccessibleName(tr("Summary of the graph"));
     m_trouble->setWordWrap(true);
     m_trouble->setContentsMargins(8, 0, 8, 4);
@@ -261,7 +261,7 @@ QString OpMapPanel::summaryText() const
     const auto changed
         = std::ranges::count_if(map->rows(), [&](const MapRow& row) { return map->isOverridden(row.op); });
     if (changed > 0) {
-        text += tr("; %1 changed by hand").arg(changed);
+        text += tr("; %1 overridden").arg(changed);
     }
     if (m_castsChange != 0) {
         text += tr(" (last change: %1%2 casts)")

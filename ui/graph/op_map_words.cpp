@@ -128,7 +128,7 @@ QString nodeText(const OpMap& map, NodeIndex index)
     lines += tr("writes %1").arg(valueList(map.graph(), node.outputs));
     lines += tr("why: %1").arg(reasonText(map, index));
     if (map.isOverridden(index)) {
-        lines += tr("Changed from what the policy says; the menu (Enter) takes it back.");
+        lines += tr("An override has changed this; the menu (Enter) takes it back.");
     }
     return lines.join(QLatin1Char('\n'));
 }
