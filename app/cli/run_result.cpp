@@ -21,7 +21,9 @@ Json laneJson(const LaneResult& result)
     const RunSummary& s = result.summary;
     Json json = {{"id", nullptr}, {"lane", result.lane}, {"status", nameOf(s.status)}, {"message", s.message},
         {"steps", s.steps}, {"final_loss", exactNumber(s.finalLoss)}, {"min_loss", exactNumber(s.minLoss)},
-        {"validation", {{"loss", exactNumber(s.validationLoss)}, {"accuracy", exactNumber(s.validationAccuracy)}}},
+        {"validation",
+            {{"loss", exactNumber(s.validationLoss)}, {"accuracy", exactNumber(s.validationAccuracy)},
+                {"perplexity", exactNumber(std::exp(s.validationLoss))}}},
         {"skipped_steps", s.skippedSteps}, {"first_skip", s.firstSkip}, {"final_scale", exactNumber(s.finalScale)},
         {"flushed", exactNumber(result.flushed)}, {"weights_hash", s.weightsHash},
         {"steps_per_second", exactNumber(s.stepsPerSecond)},

@@ -1,7 +1,7 @@
 /// What one lane reports about one step (design, section 4).
 #pragma once
 
-#include <array>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -61,6 +61,9 @@ struct StepRecord
     PhaseTimes timeMs;
     double wallSeconds = 0; ///< since the session started, pauses included
     MemoryBytes bytes;
+
+    /// A loss that is itself NaN cannot be told from none; the accuracy then is a number.
+    [[nodiscard]] bool wasValidated() const { return !std::isnan(validationLoss) || !std::isnan(validationAccuracy); }
 };
 
 } // namespace mantissa

@@ -23,11 +23,6 @@ QString tr(const char* text)
     return QCoreApplication::translate("LaneWords", text);
 }
 
-QString percent(double share)
-{
-    return QLocale().toString(share * 100, 'f', share < 0.0995 ? 1 : 0) + QStringLiteral(" %");
-}
-
 /// A setting's JSON text as people write it: 65536.0 -> 2^16, "fp16" -> FP16.
 QString valueText(const std::string& json)
 {
@@ -83,6 +78,11 @@ Sentence endSentence(const LaneStatus& lane, const LaneFacts& facts)
 }
 
 } // namespace
+
+QString percent(double share)
+{
+    return QLocale().toString(share * 100, 'f', share < 0.0995 ? 1 : 0) + QStringLiteral(" %");
+}
 
 QString signOf(Tone tone)
 {

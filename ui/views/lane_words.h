@@ -34,6 +34,7 @@ QString policyLabel(const std::string& policy);
 
 /// One line per kind of memory, total last.
 QString memoryText(const MemoryBytes& bytes);
+QString percent(double share); ///< 0.125: "12 %"
 /// "1.4 MiB"
 QString byteText(std::uint64_t bytes);
 std::uint64_t totalOf(const MemoryBytes& bytes);
