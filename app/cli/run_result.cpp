@@ -11,11 +11,6 @@ namespace mantissa::cli {
 
 namespace {
 
-std::uint64_t totalOf(const MemoryBytes& bytes)
-{
-    return bytes.weights + bytes.copies + bytes.gradients + bytes.optimizer + bytes.activations + bytes.workspace;
-}
-
 Json laneJson(const LaneResult& result)
 {
     const RunSummary& s = result.summary;
@@ -65,7 +60,7 @@ std::string resultTable(const std::vector<LaneResult>& results)
         table.addRow({result.run ? fmt::format("{}", *result.run) : "-", result.lane, std::string(nameOf(s.status)),
             fmt::format("{}", s.steps), shortNumber(s.finalLoss), percent(s.validationAccuracy),
             fmt::format("{}", s.skippedSteps), shortNumber(s.finalScale), fmt::format("{:.0f}", s.stepsPerSecond),
-            bytesText(totalOf(s.bytes)), percent(result.flushed)});
+            bytesText(s.bytes.total()), percent(result.flushed)});
         if (!s.message.empty()) {
             messages += fmt::format("{}: {}\n", result.lane, s.message);
         }

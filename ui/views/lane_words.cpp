@@ -205,11 +205,6 @@ QString settingsSummary(const LaneConfig& config, double scale, double rate)
     return parts.join(QStringLiteral(" \u00B7 "));
 }
 
-std::uint64_t totalOf(const MemoryBytes& bytes)
-{
-    return bytes.weights + bytes.copies + bytes.gradients + bytes.optimizer + bytes.activations + bytes.workspace;
-}
-
 QString byteText(std::uint64_t bytes)
 {
     return QLocale().formattedDataSize(static_cast<qint64>(bytes), 1, QLocale::DataSizeIecFormat);
@@ -224,7 +219,7 @@ QString memoryText(const MemoryBytes& bytes)
         {tr("Optimizer"), bytes.optimizer},
         {tr("Activations"), bytes.activations},
         {tr("Workspace"), bytes.workspace},
-        {tr("Together"), totalOf(bytes)},
+        {tr("Together"), bytes.total()},
     }};
     QStringList lines;
     for (const auto& [name, count] : rows) {

@@ -130,7 +130,7 @@ void StatusLine::refresh()
         sum.activations += lane.bytes.activations;
         sum.workspace += lane.bytes.workspace;
     }
-    m_memory->setText(tr("Memory %1").arg(byteText(totalOf(sum))));
+    m_memory->setText(tr("Memory %1").arg(byteText(sum.total())));
     m_memory->setToolTip(tr("All lanes together") + QLatin1Char('\n') + memoryText(sum));
 
     const DeviceInfo& device = status->device;
