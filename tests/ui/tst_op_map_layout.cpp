@@ -27,6 +27,7 @@ LaneConfig laneFor(const std::string& model, const std::string& policy, std::int
         : tinyModel(model);
     lane.model.depth = 2;
     lane.model.fusedAttention = accumulation == 1;
+    lane.model.checkpointing = accumulation > 1 && model != "mlp" && model != "layers";
     lane.precision.policy = policy;
     lane.accumulation.steps = accumulation;
     lane.clip.order = ClipOrder::UnscaleThenClip;
@@ -70,6 +71,7 @@ private slots:
     void residualBranchesRunOnRailsOfTheirOwn();
     void everyBoxIsReachedByArrowKeys();
     void backwardOpsStandBesideTheirForwardOp();
+    void recomputedOpsStandInTheRowOfTheOriginal();
     void anEmptyGraphIsAnEmptyMap();
 };
 
@@ -151,6 +153,10 @@ void TestOpMapLayout::edgesFollowTheStep()
     for (NodeIndex node = 0; node < map.graph().nodes().size(); ++node) {
         const bool isBackward = map.node(node).phase == Phase::Backward;
         for (const NodeIndex producer : map.producersOf(node)) {
+            if (map.isRecomputed(node) || map.isRecomputed(producer)) {
+                QVERIFY(map.node(node).phase == Phase::Backward);
+                continue;
+            }
             const bool isSame = (map.node(producer).phase == Phase::Backward) == isBackward;
             const bool isWeightCast = map.node(producer).phase == Phase::WeightCast;
             if (!isSame || isWeightCast || map.rowOf(producer).isUpdate != map.rowOf(node).isUpdate) {
@@ -228,6 +234,17 @@ void TestOpMapLayout::backwardOpsStandBesideTheirForwardOp()
     QCOMPARE(first.inputCasts.size(), std::size_t {1});
     QCOMPARE(castLabel(map, first.weightCasts[0]), QStringLiteral("FP32\u2192FP16"));
     QCOMPARE(formatLabel(map, first.op), QStringLiteral("FP16, sums FP32"));
+}
+
+void TestOpMapLayout::recomputedOpsStandInTheRowOfTheOriginal()
+{
+    const OpMap map = mapOf(laneFor("vit", "fp16", 2));
+    const NodeIndex again = indexOf(map, "blocks.0.mlp.act.again");
+    QVERIFY(map.isRecomputed(again));
+    QCOMPARE(map.rowOf(again).op, indexOf(map, "blocks.0.mlp.act"));
+    QCOMPARE(map.rowOf(again).backward.back(), again);
+    QVERIFY(!map.isRecomputed(map.rowOf(again).backward.front()));
+    QCOMPARE(shortName(map, again), QStringLiteral("again"));
 }
 
 void TestOpMapLayout::anEmptyGraphIsAnEmptyMap()

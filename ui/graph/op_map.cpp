@@ -40,6 +40,16 @@ std::string_view blockName(std::string_view name)
     return {};
 }
 
+constexpr std::string_view backwardMark = ".backward.";
+constexpr std::string_view againMark = ".again";
+
+/// The forward node whose row a node of the backward pass belongs to.
+std::string_view forwardName(std::string_view name)
+{
+    name = name.substr(0, name.find(backwardMark));
+    return name.ends_with(againMark) ? name.substr(0, name.size() - againMark.size()) : name;
+}
+
 bool sumsProducts(Op op)
 {
     return op == Op::Linear || op == Op::MatMul || op == Op::Conv2d || op == Op::Attention;
@@ -127,7 +137,6 @@ void OpMap::placeCasts()
 
 void OpMap::placeBackward()
 {
-    constexpr std::string_view mark = ".backward.";
     std::map<std::string_view, std::size_t> rowNamed;
     for (NodeIndex index = 0; index < m_graph->nodes().size(); ++index) {
         if (m_rowOf[index] != nowhere) {
@@ -138,8 +147,7 @@ void OpMap::placeBackward()
         if (m_rowOf[index] != nowhere) {
             continue;
         }
-        const std::string_view name = node(index).name;
-        const auto named = rowNamed.find(name.substr(0, name.find(mark)));
+        const auto named = rowNamed.find(forwardName(node(index).name));
         if (named != rowNamed.end()) {
             m_rowOf[index] = named->second;
         } else {
@@ -175,6 +183,7 @@ void OpMap::orderBackward(MapRow& row) const
         }
         ordered.push_back(*next);
     }
+    std::ranges::stable_partition(ordered, [this](NodeIndex index) { return !isRecomputed(index); });
     row.backward = std::move(ordered);
 }
 
@@ -236,6 +245,11 @@ std::optional<DType> OpMap::notableSumFormat(NodeIndex index) const
         return chosen;
     }
     return sumsProducts(node(index).op) && isHalf(formatOf(index)) ? std::optional(DType::Float32) : std::nullopt;
+}
+
+bool OpMap::isRecomputed(NodeIndex index) const
+{
+    return node(index).phase == Phase::Backward && node(index).name.ends_with(againMark);
 }
 
 bool OpMap::isChoosable(NodeIndex index) const

@@ -23,7 +23,7 @@ struct MapRow
     NodeIndex op = 0;
     std::vector<NodeIndex> weightCasts {}; ///< a cast that several ops share is the first one's
     std::vector<NodeIndex> inputCasts {};
-    std::vector<NodeIndex> backward {}; ///< each right behind what it reads, where that is in this row
+    std::vector<NodeIndex> backward {}; ///< each behind what it reads, where that is in this row; recomputed ops last
     std::optional<std::size_t> block {};
     bool isUpdate = false; ///< runs once per step: unscale, clip, optimizer
 };
@@ -80,6 +80,8 @@ public:
     /// The format that a 16-bit op sums in, or any op that does not sum in FP32: what is worth showing.
     [[nodiscard]] std::optional<DType> notableSumFormat(NodeIndex index) const;
 
+    /// Whether the backward pass computes a forward op again here (activation checkpointing).
+    [[nodiscard]] bool isRecomputed(NodeIndex index) const;
     /// Whether autocast chose the op's format, so that an override can.
     [[nodiscard]] bool isChoosable(NodeIndex index) const;
     /// The override of this very op, with the suffix ".accumulate" of its sums.

@@ -283,10 +283,13 @@ private:
         std::set<std::pair<std::size_t, std::size_t>> known;
         for (std::size_t row = 0; row < m_map.rows().size(); ++row) {
             for (const NodeIndex node : m_map.rows()[row].backward) {
+                if (m_map.isRecomputed(node)) {
+                    continue; // its edges are those of the forward op
+                }
                 const std::size_t to = m_layout.boxOfNode[node].value();
                 bool readsGradient = false;
                 for (const NodeIndex producer : m_map.producersOf(node)) {
-                    if (m_map.node(producer).phase != Phase::Backward) {
+                    if (m_map.node(producer).phase != Phase::Backward || m_map.isRecomputed(producer)) {
                         continue;
                     }
                     readsGradient = true;

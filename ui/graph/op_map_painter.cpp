@@ -114,6 +114,12 @@ QColor OpMapPainter::inkOn(const QColor& ground) const
 
 void OpMapPainter::paintTag(QPainter& painter, const QRectF& rect, DType format, const QString& text) const
 {
+    paintFormat(painter, rect, format, text, m_bold);
+}
+
+void OpMapPainter::paintFormat(
+    QPainter& painter, const QRectF& rect, DType format, const QString& text, const QFont& font) const
+{
     painter.fillRect(rect, ground(format));
     if (!isLegible(painter)) {
         return;
@@ -122,7 +128,7 @@ void OpMapPainter::paintTag(QPainter& painter, const QRectF& rect, DType format,
         hatch(painter, rect, blend(m_text, m_base, 0.2));
     }
     painter.setPen(inkOn(ground(format)));
-    painter.setFont(m_bold);
+    painter.setFont(font);
     painter.drawText(rect, Qt::AlignCenter, text);
 }
 
@@ -239,9 +245,10 @@ void OpMapPainter::paintOp(QPainter& painter, const OpMap& map, const MapBox& bo
     tag.setWidth(width);
     const auto sums = isForward ? map.notableSumFormat(box.index) : std::nullopt;
     paintTag(painter, tag, format, sums ? QString() : formatLabel(format));
-    if (sums) {
+    if (sums && isLegible(painter)) {
         const double half = tag.height() / 2;
         painter.setPen(inkOn(ground(format)));
+        painter.setFont(m_bold);
         painter.drawText(tag.adjusted(0, 2, 0, -half), Qt::AlignCenter, formatLabel(format));
         painter.setFont(m_font);
         painter.drawText(tag.adjusted(0, half, 0, -2), Qt::AlignCenter, tr("sums %1").arg(formatLabel(*sums)));
@@ -298,12 +305,7 @@ void OpMapPainter::paintCast(QPainter& painter, const OpMap& map, const MapBox& 
     QRectF right = rect;
     right.setLeft(left.right());
     for (const auto& [part, format] : {std::pair(left, from), std::pair(right, to)}) {
-        painter.fillRect(part, ground(format));
-        if (format == DType::BFloat16) {
-            hatch(painter, part, blend(m_text, m_base, 0.2));
-        }
-        painter.setPen(inkOn(ground(format)));
-        painter.drawText(part, Qt::AlignCenter, formatLabel(format));
+        paintFormat(painter, part, format, formatLabel(format), m_font);
     }
     painter.setPen(QPen(m_line, 1));
     painter.setBrush(Qt::NoBrush);

@@ -50,6 +50,7 @@ private:
     void paintCast(QPainter& painter, const OpMap& map, const MapBox& box) const;
     void paintBlock(QPainter& painter, const MapBlock& block, const MapBox& box) const;
     void paintTitle(QPainter& painter, const MapBlock& block, const QRectF& rect) const;
+    void paintFormat(QPainter& painter, const QRectF& rect, DType format, const QString& text, const QFont& font) const;
     void paintText(QPainter& painter, const QRectF& rect, const QString& text, const QColor& color,
         Qt::TextElideMode elision = Qt::ElideRight) const;
     [[nodiscard]] static bool isAside(const OpMap& map, const MapBox& box, const MapMarks& marks);

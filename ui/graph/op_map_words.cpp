@@ -41,6 +41,9 @@ QString valueList(const Graph& graph, const std::vector<ValueId>& ids)
 QString reasonText(const OpMap& map, NodeIndex index)
 {
     const Node& node = map.node(index);
+    if (map.isRecomputed(index)) {
+        return tr("computed again as in the forward pass, whose activations were not kept (checkpointing)");
+    }
     if (!node.reason.empty()) {
         const QString reason = QString::fromStdString(node.reason);
         return node.op == Op::Cast ? tr("cast for the %1").arg(reason) : reason;
@@ -96,6 +99,9 @@ QString shortName(const OpMap& map, NodeIndex index)
     if (map.node(index).phase == Phase::Backward) {
         const QString mark = QStringLiteral(".backward.");
         const qsizetype at = name.indexOf(mark);
+        if (map.isRecomputed(index)) {
+            return tr("again");
+        }
         return at < 0 ? name : name.mid(at + mark.size());
     }
     if (row.block) {
