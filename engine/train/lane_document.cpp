@@ -1,5 +1,6 @@
 #include "engine/train/lane_document.h"
 
+#include "engine/autocast/policy.h"
 #include "engine/core/error.h"
 #include "engine/core/json_text.h"
 #include "engine/core/nearest_name.h"
@@ -97,6 +98,8 @@ LaneConfig defaultsFor(const LaneConfig& lane)
     defaults.optimizer.weightDecay = lane.optimizer.kind == "adamw" ? OptimizerConfig {}.weightDecay : 0.0;
     defaults.model = defaultModel(lane.model.kind);
     defaults.model.kind = ModelConfig {}.kind;
+    const bool storesHalf = policyNamed(lane.precision.policy).weights != DType::Float32;
+    defaults.precision.weights = storesHalf ? "half" : "master";
     return defaults;
 }
 
@@ -138,8 +141,8 @@ LaneConfig readLane(const nlohmann::json& document)
         }
     }
     const LaneConfig defaults = defaultsFor(lane);
-    for (const char* path :
-        {"optimizer.weight_decay", "model.activation", "model.width", "model.depth", "model.stages"}) {
+    for (const char* path : {"optimizer.weight_decay", "model.activation", "model.width", "model.depth", "model.stages",
+             "precision.weights"}) {
         if (valueAt(document, path) == nullptr) {
             const Setting& row = *findSetting(path);
             static_cast<void>(row.read(lane, row.write(defaults)));

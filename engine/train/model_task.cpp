@@ -24,6 +24,7 @@ ModelTask trainingTask(const LaneConfig& lane, const Dataset& data)
         = data.sampleShape.rank() == 2 ? Shape {data.sampleShape[0], data.sampleShape[1], 1} : data.sampleShape;
     task.outputs = usesLabels(lane) ? data.classes : data.targetWidth;
     task.loss = lane.loss;
+    task.lossForm = lane.lossForm;
     task.seed = lane.seed;
     return task;
 }
