@@ -229,6 +229,17 @@ private:
 
 constexpr std::array halfFormats {DType::Float16, DType::BFloat16};
 
+/// Short decimals like 0.9 would make ties of every tenth product, which FP32 and double break differently.
+const std::vector<std::pair<const char*, OptimizerAttributes>> roundedCases {
+    {"SGD", SgdAttributes {}},
+    {"SGD, weight decay", SgdAttributes {0, 0.0137213F, false, false}},
+    {"SGD, momentum", SgdAttributes {0.8713127F, 0.0137213F, false, false}},
+    {"SGD, Nesterov", SgdAttributes {0.8713127F, 0.0137213F, true, false}},
+    {"Adam", AdamAttributes {0.8931237, 0.9973171, 1e-8F, 0, false, false}},
+    {"Adam, weight decay", AdamAttributes {0.8931237, 0.9973171, 0.0012371F, 0.0137213F, false, false}},
+    {"AdamW", AdamAttributes {0.8931237, 0.9973171, 0.0012371F, 0.0137213F, true, false}},
+};
+
 OptimizerAttributes inArithmetic(OptimizerAttributes attributes, DType arithmetic)
 {
     std::visit([arithmetic](auto& given) { given.arithmetic = arithmetic; }, attributes);
@@ -449,7 +460,10 @@ void TstUpdateOps::followsAnIndependentImplementation()
 
 void TstUpdateOps::halfArithmeticRoundsEveryTensorOp_data()
 {
-    matchesPyTorchsFormulas_data();
+    QTest::addColumn<std::size_t>("index");
+    for (std::size_t i = 0; i < roundedCases.size(); ++i) {
+        QTest::addRow("%s", roundedCases[i].first) << i;
+    }
 }
 
 void TstUpdateOps::halfArithmeticRoundsEveryTensorOp()
@@ -460,24 +474,28 @@ void TstUpdateOps::halfArithmeticRoundsEveryTensorOp()
     constexpr int steps = 6;
     for (Backend* const backend : backends()) {
         for (const DType dtype : halfFormats) {
-            const OptimizerAttributes attributes = inArithmetic(trajectories[index].attributes, dtype);
+            const OptimizerAttributes attributes = inArithmetic(roundedCases[index].second, dtype);
             OptimizerUnderTest tested
                 = optimizer(*backend, attributes, random.uniformTensor(dtype, Shape {size}, -2, 2));
             RoundedOps model(dtype, attributes, tested.weights().values());
             int differences = 0;
             for (int step = 0; step < steps; ++step) {
                 const HostTensor gradient = random.uniformTensor(dtype, Shape {size}, -1.5, 1.5);
-                const double learningRate = roundTo(DType::Float32, 0.02);
+                const double learningRate = roundTo(DType::Float32, 0.0203719);
                 tested.step(learningRate, gradient);
                 model.step(learningRate, gradient.values());
                 const auto compare = [&](const HostTensor& stored, const Doubles& expected, double least) {
                     for (std::int64_t i = 0; i < size; ++i) {
                         const double wanted = expected[static_cast<std::size_t>(i)];
-                        const double largest = std::max({std::abs(wanted), std::abs(stored.at(i)), least});
-                        differences += stored.at(i) == wanted ? 0 : 1;
-                        QVERIFY2(std::abs(stored.at(i) - wanted) <= 8 * 2 * halfUlp(dtype, largest),
+                        const double got = stored.at(i);
+                        if (got == wanted || (std::isnan(got) && std::isnan(wanted))) {
+                            continue; // FP16's lost epsilon makes infinities and NaN of small gradients
+                        }
+                        ++differences;
+                        const double largest = std::max({std::abs(wanted), std::abs(got), least});
+                        QVERIFY2(std::abs(got - wanted) <= 8 * 2 * halfUlp(dtype, largest),
                             fmt::format("{} {} step {}: {:.9g}, expected {:.9g}; {}", backend->device().name,
-                                nameOf(dtype), step, stored.at(i), wanted, RandomValues::seedText())
+                                nameOf(dtype), step, got, wanted, RandomValues::seedText())
                                 .c_str());
                     }
                 };
@@ -491,7 +509,8 @@ void TstUpdateOps::halfArithmeticRoundsEveryTensorOp()
             }
             // A tie is within FP32's error once in 2^12 results (FP16), of which an element has at most eight a step.
             const auto results = static_cast<double>(steps * size);
-            QVERIFY2(differences <= results * 8 / 4096 + 8, fmt::format("{} differ", differences).c_str());
+            QVERIFY2(differences <= results * 8 / 4096 + 8,
+                fmt::format("{} {}: {} differ", backend->device().name, nameOf(dtype), differences).c_str());
         }
     }
 }
