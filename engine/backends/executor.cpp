@@ -3,8 +3,11 @@
 #include "engine/core/error.h"
 #include "engine/formats/convert.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <utility>
 
 namespace mantissa {
@@ -18,6 +21,22 @@ bool isCounted(const Node& node)
     return node.op != Op::Reshape && node.op < Op::SgdUpdate;
 }
 
+/// Refuses before anything is allocated: an operating system that promises memory it does not have would end the
+/// program.
+void requireMemory(const MemoryPlan& plan, const DeviceInfo& device)
+{
+    const std::size_t needed = std::accumulate(plan.blockBytes.begin(), plan.blockBytes.end(), std::size_t {0});
+    if (device.memoryBytes > 0 && needed > device.memoryBytes) {
+        constexpr double gibibyte = 1U << 30U;
+        const std::size_t activations = plan.blockBytes[static_cast<std::size_t>(ValueKind::Activation)];
+        throw Error(ErrorCode::OutOfMemory,
+            fmt::format("This needs {:.1f} GiB of memory, {:.1f} of them for activations, but the device has {:.1f}. "
+                        "Choose a smaller batch or model, or model.checkpointing.",
+                static_cast<double>(needed) / gibibyte, static_cast<double>(activations) / gibibyte,
+                static_cast<double>(device.memoryBytes) / gibibyte));
+    }
+}
+
 } // namespace
 
 Executor::Executor(Graph graph, Backend& backend, int threads)
@@ -25,6 +44,7 @@ Executor::Executor(Graph graph, Backend& backend, int threads)
     , m_plan(planMemory(m_graph))
     , m_stream(backend.createStream(threads))
 {
+    requireMemory(m_plan, backend.device());
     for (std::size_t kind = 0; kind < valueKindCount; ++kind) {
         m_blocks[kind] = backend.allocate(std::max<std::size_t>(m_plan.blockBytes[kind], 1));
         m_stream->fillZero(m_blocks[kind]->data(), m_blocks[kind]->bytes());
@@ -86,6 +106,15 @@ void Executor::bindCensus(const Node& node, KernelBinding& binding) const
                 = static_cast<Census*>(m_censusBuffer->data()) + slot->second;
         }
     }
+}
+
+std::size_t Executor::allocatedBytes() const
+{
+    std::size_t sum = m_workspace->bytes() + m_censusBuffer->bytes();
+    for (const auto& kind : m_blocks) {
+        sum += kind->bytes();
+    }
+    return sum;
 }
 
 void Executor::run(Phase phase)
@@ -173,6 +202,21 @@ void Executor::readFloats(ValueId value, std::span<float> values)
     std::vector<std::byte> bytes(type.bytes());
     read(value, bytes);
     toFloats(type.dtype, bytes, values);
+}
+
+void Executor::copyFrom(Executor& from, ValueId source, ValueId target)
+{
+    const TensorType& type = from.m_graph.value(source).type;
+    if (type == m_graph.value(target).type) {
+        std::vector<std::byte> bytes(type.bytes());
+        from.read(source, bytes);
+        write(target, bytes);
+        m_stream->synchronize();
+        return;
+    }
+    std::vector<float> values(static_cast<std::size_t>(type.shape.elements()));
+    from.readFloats(source, values);
+    writeFloats(target, values);
 }
 
 void Executor::readKind(ValueKind kind, std::span<std::byte> bytes)

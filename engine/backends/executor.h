@@ -42,6 +42,9 @@ public:
     /// The same with FP32 numbers, rounded to the value's format and exact from it. Both wait.
     void writeFloats(ValueId value, std::span<const float> values);
     void readFloats(ValueId value, std::span<float> values);
+    /// What `from` holds in a value of the same shape: bit for bit, or, where the formats differ, rounded to this one's
+    /// or widened exactly. Waits.
+    void copyFrom(Executor& from, ValueId source, ValueId target);
     void readKind(ValueKind kind, std::span<std::byte> bytes); ///< a whole block, waits
     [[nodiscard]] std::size_t kindBytes(ValueKind kind) const;
 
@@ -54,6 +57,11 @@ public:
     [[nodiscard]] const Census* census(ValueId value, Phase phase) const;
 
     [[nodiscard]] const Graph& graph() const { return m_graph; }
+
+    /// All device memory that it holds: the blocks of every kind, the workspace and the census.
+    [[nodiscard]] std::size_t allocatedBytes() const;
+
+    [[nodiscard]] std::size_t censusBytes() const { return m_censusBuffer->bytes(); }
 
     [[nodiscard]] std::size_t workspaceBytes() const { return m_workspace ? m_workspace->bytes() : 0; }
 

@@ -28,6 +28,8 @@ public:
     /// epoch begins, a copy otherwise. Continues the fingerprint.
     std::span<const std::uint32_t> next(std::int64_t step, std::int64_t microBatch);
 
+    [[nodiscard]] std::int64_t batch() const { return static_cast<std::int64_t>(m_batch); }
+
     /// FNV-1a over all indices that next() has given, in order (as little-endian 32-bit numbers).
     [[nodiscard]] std::uint64_t fingerprint() const { return m_fingerprint; }
 

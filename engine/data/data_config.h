@@ -17,6 +17,8 @@ struct DataConfig
     std::int64_t features = 8; ///< regression: inputs
     double noise = 0.1; ///< of a generated set: standard deviation, in the units of what it is added to
     double validationShare = 0.2; ///< held out, the same samples for every lane of one seed
+    std::int64_t prefetch = 2; ///< micro-batches to hold ready; 0: gathered within the step
+    double throttleMs = 0; ///< that loading a micro-batch takes longer
     bool operator==(const DataConfig&) const = default;
 };
 

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <string_view>
 
 namespace mantissa {
@@ -64,19 +65,20 @@ void split(Dataset& dataset, double validationShare, std::uint64_t seed)
     std::sort(dataset.train.begin(), dataset.train.end());
 }
 
-template <typename T>
-void gatherRows(
-    std::span<const T> rows, std::int64_t rowWidth, std::span<const std::uint32_t> indices, std::span<T> into)
+/// Row i begins at i stride and is written as write(number) of each of its `width` numbers.
+template <typename From, typename To, typename Write>
+void gatherRows(std::span<const From> rows, std::int64_t stride, std::int64_t width,
+    std::span<const std::uint32_t> indices, std::span<To> into, Write write)
 {
-    const auto width = static_cast<std::size_t>(rowWidth);
-    if (into.size() != indices.size() * width) {
+    const auto length = static_cast<std::size_t>(width);
+    if (into.size() != indices.size() * length) {
         throw Error(ErrorCode::ShapeMismatch,
             fmt::format("[gather] expected room for {} samples of {} numbers, got room for {} numbers", indices.size(),
-                width, into.size()));
+                length, into.size()));
     }
     for (std::size_t i = 0; i < indices.size(); ++i) {
-        const auto row = rows.subspan(indices[i] * width, width);
-        std::copy(row.begin(), row.end(), into.begin() + static_cast<std::ptrdiff_t>(i * width));
+        const auto row = rows.subspan(indices[i] * static_cast<std::size_t>(stride), length);
+        std::ranges::transform(row, into.begin() + static_cast<std::ptrdiff_t>(i * length), write);
     }
 }
 
@@ -126,7 +128,7 @@ Dataset loadDataset(const DataConfig& config, std::uint64_t seed, const std::fil
 
 void labelsToTargets(Dataset& dataset)
 {
-    if (dataset.labels.empty()) {
+    if (dataset.labels.empty() || dataset.labelsTokens || !dataset.targets.empty()) {
         return;
     }
     const std::int64_t width = dataset.classes == 2 ? 1 : dataset.classes;
@@ -144,17 +146,29 @@ void labelsToTargets(Dataset& dataset)
 
 void gatherInputs(const Dataset& dataset, std::span<const std::uint32_t> indices, std::span<float> into)
 {
-    gatherRows<float>(dataset.inputs, dataset.features, indices, into);
+    const std::int64_t width = dataset.features;
+    if (dataset.pixels.empty()) {
+        gatherRows<float>(dataset.inputs, width, width, indices, into, std::identity {});
+    } else {
+        gatherRows<std::uint8_t>(dataset.pixels, width, width, indices, into,
+            [brightest = dataset.brightest](std::uint8_t pixel) { return static_cast<float>(pixel) / brightest; });
+    }
+}
+
+void gatherTokens(const Dataset& dataset, std::span<const std::uint32_t> indices, std::span<std::int32_t> into)
+{
+    gatherRows<std::int32_t>(dataset.tokens, dataset.tokenStride, dataset.features, indices, into, std::identity {});
 }
 
 void gatherLabels(const Dataset& dataset, std::span<const std::uint32_t> indices, std::span<std::int32_t> into)
 {
-    gatherRows<std::int32_t>(dataset.labels, 1, indices, into);
+    const std::int64_t stride = dataset.labelsTokens ? dataset.tokenStride : 1;
+    gatherRows<std::int32_t>(dataset.labels, stride, dataset.labelsPerSample(), indices, into, std::identity {});
 }
 
 void gatherTargets(const Dataset& dataset, std::span<const std::uint32_t> indices, std::span<float> into)
 {
-    gatherRows<float>(dataset.targets, dataset.targetWidth, indices, into);
+    gatherRows<float>(dataset.targets, dataset.targetWidth, dataset.targetWidth, indices, into, std::identity {});
 }
 
 } // namespace mantissa

@@ -6,8 +6,7 @@
 
 namespace mantissa {
 
-Dataset imageDataset(
-    const NamedIdx& images, const NamedIdx& labels, float brightest, std::vector<std::string> classNames)
+Dataset imageDataset(NamedIdx images, const NamedIdx& labels, float brightest, std::vector<std::string> classNames)
 {
     const std::vector<std::int64_t>& dims = images.array.dims;
     const std::int64_t labelCount = labels.array.dims.front();
@@ -31,10 +30,8 @@ Dataset imageDataset(
     dataset.features = dims[1] * dims[2];
     dataset.classes = static_cast<std::int64_t>(classNames.size());
     dataset.classNames = std::move(classNames);
-    dataset.inputs.reserve(images.array.values.size());
-    for (const std::uint8_t pixel : images.array.values) {
-        dataset.inputs.push_back(static_cast<float>(pixel) / brightest);
-    }
+    dataset.pixels = std::move(images.array.values);
+    dataset.brightest = brightest;
     dataset.labels.assign(labels.array.values.begin(), labels.array.values.end());
     return dataset;
 }

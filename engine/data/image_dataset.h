@@ -13,9 +13,8 @@ struct NamedIdx
     std::string name;
 };
 
-/// Pixels are divided by `brightest`; class i is called classNames[i].
+/// Pixels stay bytes, to be read as shares of `brightest`; class i is called classNames[i].
 /// Throws Error (InvalidArgument) if the counts of images and labels differ or a label has no class name.
-Dataset imageDataset(
-    const NamedIdx& images, const NamedIdx& labels, float brightest, std::vector<std::string> classNames);
+Dataset imageDataset(NamedIdx images, const NamedIdx& labels, float brightest, std::vector<std::string> classNames);
 
 } // namespace mantissa

@@ -53,9 +53,9 @@ Dataset loadIdxFolder(const DataRequest& request, std::vector<std::string> class
     const fs::path folder = request.folder.lexically_normal();
     // The small file first: a wrong folder shows at once.
     const NamedIdx labels = read(folder, "train-labels", "idx1-ubyte", IdxContents::Labels);
-    const NamedIdx images = read(folder, "train-images", "idx3-ubyte", IdxContents::Images);
+    NamedIdx images = read(folder, "train-images", "idx3-ubyte", IdxContents::Images);
     constexpr float brightest = 255;
-    return imageDataset(images, labels, brightest, std::move(classNames));
+    return imageDataset(std::move(images), labels, brightest, std::move(classNames));
 }
 
 } // namespace

@@ -132,8 +132,17 @@ CREATE TABLE events (
 CREATE INDEX events_by_run ON events (run_id, id);
 )sql";
 
+// Held-out losses and the time that a step waits for its data.
+constexpr const char* version2 = R"sql(
+ALTER TABLE step_chunks ADD COLUMN validation_loss BLOB;
+ALTER TABLE step_chunks ADD COLUMN validation_accuracy BLOB;
+ALTER TABLE step_chunks ADD COLUMN time_wait_ms BLOB;
+ALTER TABLE step_chunks ADD COLUMN time_evaluation_ms BLOB;
+)sql";
+
 constexpr std::array allSteps {
     Migration {1, version1},
+    Migration {2, version2},
 };
 
 int pragma(SQLite::Database& database, const char* name)

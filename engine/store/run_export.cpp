@@ -96,7 +96,7 @@ Json runAsJson(const RunInfo& run)
 Json stepAsJson(const StepRecord& record, const std::string& lane)
 {
     const PhaseTimes& time = record.timeMs;
-    return {{"lane", lane}, {"step", record.step}, {"loss", exactNumber(record.loss)},
+    Json json = {{"lane", lane}, {"step", record.step}, {"loss", exactNumber(record.loss)},
         {"loss_finite", record.lossFinite}, {"grad_norm", exactNumber(record.gradNorm)},
         {"grad_norm_clipped", exactNumber(record.gradNormClipped)}, {"grad_max", exactNumber(record.gradMax)},
         {"scale", exactNumber(record.scale)}, {"growth_tracker", record.growthTracker},
@@ -107,10 +107,15 @@ Json stepAsJson(const StepRecord& record, const std::string& lane)
         {"baseline_distance", exactNumber(record.baselineDistance)},
         {"batch_hash", fmt::format("{:016x}", record.batchHash)},
         {"time_ms",
-            {{"data", time.dataMs}, {"forward", time.forwardMs}, {"backward", time.backwardMs},
+            {{"data", time.dataMs}, {"wait", time.waitMs}, {"forward", time.forwardMs}, {"backward", time.backwardMs},
                 {"unscale", time.unscaleMs}, {"clip", time.clipMs}, {"optimizer", time.optimizerMs},
-                {"instruments", time.instrumentsMs}}},
+                {"instruments", time.instrumentsMs}, {"evaluation", time.evaluationMs}}},
         {"wall_seconds", exactNumber(record.wallSeconds)}, {"bytes", bytesAsJson(record.bytes)}};
+    if (!std::isnan(record.validationLoss)) {
+        json["validation"]
+            = {{"loss", exactNumber(record.validationLoss)}, {"accuracy", exactNumber(record.validationAccuracy)}};
+    }
+    return json;
 }
 
 Json eventAsJson(const Event& event)

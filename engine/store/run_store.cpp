@@ -10,6 +10,7 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <limits>
 
@@ -129,6 +130,8 @@ struct RunStore::Impl
     [[nodiscard]] Error damaged(RunId id) const;
     [[nodiscard]] Error unknown(RunId id) const;
     [[nodiscard]] std::size_t countSteps(RunId id) const;
+    /// False if a row is damaged.
+    bool readValidations(RunId id, std::vector<RunColumns::Validated>& into) const;
     void updateText(RunId id, const char* sql, const std::string& text) const;
     void setDeleted(std::span<const RunId> ids, const char* sql) const;
 
@@ -239,6 +242,37 @@ std::size_t RunStore::Impl::countSteps(RunId id) const
     return static_cast<std::size_t>(std::clamp<std::int64_t>(query.getColumn(0).getInt64(), 0, mostReserved));
 }
 
+bool RunStore::Impl::readValidations(RunId id, std::vector<RunColumns::Validated>& into) const
+{
+    // A column of nothing but NaN is five bytes long, and SQLite finds a length without reading the row to its end.
+    SQLite::Statement query(database.connection(),
+        "SELECT first_step, step_count, validation_loss, validation_accuracy FROM step_chunks "
+        "WHERE run_id = ? AND (length(validation_loss) > 5 OR step_count = 1) ORDER BY ordinal");
+    query.bind(1, id);
+    while (query.executeStep()) {
+        const std::int64_t count = query.getColumn(1).getInt64();
+        if (count < 1 || count > static_cast<std::int64_t>(stepsPerChunk)) {
+            return false;
+        }
+        std::vector<double> losses(static_cast<std::size_t>(count));
+        std::vector<double> accuracies(losses.size());
+        if (query.getColumn(2).isNull()) {
+            continue; // a row of one step, written by an earlier version
+        }
+        if (!unpackColumn(blobOf(query.getColumn(2)), std::span(losses))
+            || !unpackColumn(blobOf(query.getColumn(3)), std::span(accuracies))) {
+            return false;
+        }
+        for (std::size_t i = 0; i < losses.size(); ++i) {
+            if (!std::isnan(losses[i]) || !std::isnan(accuracies[i])) {
+                into.push_back(
+                    {query.getColumn(0).getInt64() + static_cast<std::int64_t>(i), losses[i], accuracies[i]});
+            }
+        }
+    }
+    return true;
+}
+
 std::filesystem::path RunStore::defaultPath()
 {
     std::filesystem::path base;
@@ -310,6 +344,7 @@ RunColumns RunStore::columns(RunId id) const
             read(columns.scale);
             read(columns.skipped);
         }
+        good = good && m_impl->readValidations(id, columns.validations);
     });
     if (!good) {
         throw m_impl->damaged(id);

@@ -48,15 +48,25 @@ struct RunInfo
     std::string note;
 };
 
-/// The numbers of a run, column by column; all columns have the same length. Names as in --metrics.
+/// The numbers of a run, column by column; all columns have the same length, but for the validations. Names as in
+/// --metrics.
 struct RunColumns
 {
+    /// With the weights after the step; accuracy is NaN for a regression.
+    struct Validated
+    {
+        std::int64_t step;
+        double loss;
+        double accuracy;
+    };
+
     std::vector<std::int64_t> step;
     std::vector<double> loss;
     std::vector<double> gradNorm;
     std::vector<double> gradNormClipped;
     std::vector<double> scale;
     std::vector<std::uint8_t> skipped;
+    std::vector<Validated> validations;
 };
 
 enum class StoreAccess { ReadOnly, ReadWrite };

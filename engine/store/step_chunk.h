@@ -84,6 +84,14 @@ template <typename Visit> void forEachStepColumn(Visit&& visit)
         "bytes_activations", [](auto& r) -> auto& { return r.bytes.activations; });
     visit(
         "bytes_workspace", [](auto& r) -> auto& { return r.bytes.workspace; });
+    visit(
+        "validation_loss", [](auto& r) -> auto& { return r.validationLoss; });
+    visit(
+        "validation_accuracy", [](auto& r) -> auto& { return r.validationAccuracy; });
+    visit(
+        "time_wait_ms", [](auto& r) -> auto& { return r.timeMs.waitMs; });
+    visit(
+        "time_evaluation_ms", [](auto& r) -> auto& { return r.timeMs.evaluationMs; });
 }
 
 /// The names above as a list for a query: "step_chunks.loss, step_chunks.grad_norm, ...".

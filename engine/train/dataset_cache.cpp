@@ -6,8 +6,10 @@ namespace mantissa {
 
 std::shared_ptr<const Dataset> DatasetCache::get(const LaneConfig& lane)
 {
-    // Batch size does not change the data, but it costs little to hold the set twice where lanes differ in it.
     nlohmann::json key = lane.document.value("data", nlohmann::json::object());
+    for (const char* howItIsRead : {"batch", "prefetch", "throttle_ms"}) {
+        key.erase(howItIsRead);
+    }
     key["seed"] = lane.seed;
     key["as_targets"] = !usesLabels(lane);
     auto& entry = m_datasets[key.dump()];

@@ -31,6 +31,10 @@ struct PrecisionConfig
     bool operator==(const PrecisionConfig&) const = default;
 };
 
+/// The policy without overrides, and with the weights that it implies. Throws Error (InvalidArgument) for an unknown
+/// one.
+PrecisionConfig defaultPrecision(const std::string& policy);
+
 enum class ClipOrder : std::uint8_t { Off, UnscaleThenClip, ClipThenUnscale };
 
 struct ClipConfig
@@ -39,6 +43,15 @@ struct ClipConfig
     std::optional<double> maxNorm;
     std::optional<double> maxValue; ///< exactly one of the two when order is not Off
     bool operator==(const ClipConfig&) const = default;
+};
+
+/// Judging the model on held-out samples while it trains.
+struct EvaluationConfig
+{
+    std::int64_t every = 0; ///< steps; 0: only when the lane ends
+    std::string policy = "lane"; ///< the lane's own precision, or one of policyNames()
+    std::int64_t samples = 0; ///< the first so many of the validation samples; 0: all
+    bool operator==(const EvaluationConfig&) const = default;
 };
 
 struct AccumulationConfig
@@ -65,6 +78,7 @@ struct LaneConfig
     PrecisionConfig precision;
     ClipConfig clip;
     AccumulationConfig accumulation;
+    EvaluationConfig evaluation;
     std::optional<ScalerConfig> scaler;
     nlohmann::json document; ///< the merged JSON these settings were read from
 };

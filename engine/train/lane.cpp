@@ -43,8 +43,6 @@ std::unique_ptr<LossScaler> scalerOf(const LaneConfig& config)
 /// one, or come out of the old one exactly.
 void copyState(Executor& from, Executor& to)
 {
-    std::vector<std::byte> bytes;
-    std::vector<float> values;
     const std::vector<Value>& targets = to.graph().values();
     for (ValueId target = 0; target < targets.size(); ++target) {
         const ValueKind kind = targets[target].kind;
@@ -55,21 +53,10 @@ void copyState(Executor& from, Executor& to)
         const auto source = std::ranges::find_if(sources, [&wanted = targets[target]](const Value& value) {
             return value.kind == wanted.kind && value.name == wanted.name && value.type.shape == wanted.type.shape;
         });
-        if (source == sources.end()) {
-            continue;
-        }
-        const auto id = static_cast<ValueId>(source - sources.begin());
-        if (source->type == targets[target].type) {
-            bytes.resize(source->type.bytes());
-            from.read(id, bytes);
-            to.write(target, bytes);
-        } else {
-            values.resize(static_cast<std::size_t>(source->type.shape.elements()));
-            from.readFloats(id, values);
-            to.writeFloats(target, values);
+        if (source != sources.end()) {
+            to.copyFrom(from, static_cast<ValueId>(source - sources.begin()), target);
         }
     }
-    to.synchronize();
 }
 
 } // namespace
@@ -82,14 +69,10 @@ Lane::Lane(std::uint32_t id, LaneConfig config, std::vector<ScriptedEvent> event
     , m_data(std::move(data))
     , m_backend(backend)
     , m_threads(threads)
-    , m_batches(m_data->train, m_config->data.batch, m_config->accumulation.steps, m_config->seed)
     , m_scaler(scalerOf(*m_config))
 {
     std::ranges::stable_sort(m_script, {}, &ScriptedEvent::step);
-    const auto batch = static_cast<std::size_t>(m_config->data.batch);
-    m_inputs.resize(batch * static_cast<std::size_t>(m_data->features));
-    m_labels.resize(usesLabels(*m_config) ? batch : 0);
-    m_targets.resize(usesLabels(*m_config) ? 0 : batch * static_cast<std::size_t>(m_data->targetWidth));
+    m_loader = makeLoader(*m_config);
     compile(*m_config);
     const Model model = buildModel(m_config->model, trainingTask(*m_config, *m_data));
     const auto fill = [&](const std::vector<Parameter>& from, const std::vector<ValueId>& to) {
@@ -112,6 +95,23 @@ void Lane::compile(const LaneConfig& config)
     }
     m_step = std::move(step);
     m_executor = std::move(executor);
+    m_evaluator.reset();
+}
+
+std::unique_ptr<BatchLoader> Lane::makeLoader(const LaneConfig& config) const
+{
+    BatchSource source(m_data->train, config.data.batch, config.accumulation.steps, config.seed);
+    if (m_loader) {
+        source.restoreFingerprint(m_loader->fingerprint());
+    }
+    return std::make_unique<BatchLoader>(m_data, std::move(source), config.accumulation.steps,
+        LoaderOptions {
+            .usesLabels = usesLabels(config), .queue = config.data.prefetch, .throttleMs = config.data.throttleMs});
+}
+
+std::optional<std::int64_t> Lane::queuedBatches() const
+{
+    return m_loader->options().queue > 0 ? std::optional(m_loader->ready()) : std::nullopt;
 }
 
 double Lane::nextLr() const
@@ -127,7 +127,8 @@ MemoryBytes Lane::bytes() const
         .gradients = bytes(ValueKind::Gradient),
         .optimizer = bytes(ValueKind::OptimizerState),
         .activations = bytes(ValueKind::Activation) + bytes(ValueKind::Input),
-        .workspace = m_executor->workspaceBytes() + bytes(ValueKind::StepInput) + bytes(ValueKind::StepOutput)};
+        .workspace = m_executor->workspaceBytes() + m_executor->censusBytes() + bytes(ValueKind::StepInput)
+            + bytes(ValueKind::StepOutput) + (m_evaluator ? m_evaluator->allocatedBytes() : 0)};
 }
 
 // --- settings ---
@@ -222,10 +223,11 @@ void Lane::changeSettings(LaneConfig to)
     } else if (to.scaler && *to.scaler != *m_config->scaler) {
         m_scaler->configure(*to.scaler);
     }
-    if (to.accumulation != m_config->accumulation) {
-        const std::uint64_t fingerprint = m_batches.fingerprint();
-        m_batches = BatchSource(m_data->train, to.data.batch, to.accumulation.steps, to.seed);
-        m_batches.restoreFingerprint(fingerprint);
+    if (to.accumulation != m_config->accumulation || to.data != m_config->data) {
+        m_loader = makeLoader(to);
+    }
+    if (to.evaluation != m_config->evaluation) {
+        m_evaluator.reset();
     }
     m_config = std::make_shared<const LaneConfig>(std::move(to));
 }
@@ -266,7 +268,7 @@ StepRecord Lane::step()
     record.growthTracker = static_cast<std::int32_t>(m_scaler->growthTracker());
     record.hysteresis = m_scaler->hysteresisLeft().value_or(-1);
     reportCensus(record);
-    record.batchHash = m_batches.fingerprint();
+    record.batchHash = batchHash();
     record.bytes = bytes();
     timer.addTo(record.timeMs.instrumentsMs);
 
@@ -292,18 +294,15 @@ void Lane::writeScalars()
     write(m_step.clipLimit, m_config->clip.maxNorm.value_or(m_config->clip.maxValue.value_or(0)));
 }
 
-void Lane::feed(std::int64_t microBatch)
+/// Returns the milliseconds that it waited for the batch.
+double Lane::feed(std::int64_t microBatch)
 {
-    const std::span<const std::uint32_t> indices = m_batches.next(m_nextStep, microBatch);
-    gatherInputs(*m_data, indices, m_inputs);
-    m_executor->write(m_step.input, std::as_bytes(std::span(m_inputs)));
-    if (usesLabels(*m_config)) {
-        gatherLabels(*m_data, indices, m_labels);
-        m_executor->write(m_step.target, std::as_bytes(std::span(m_labels)));
-    } else {
-        gatherTargets(*m_data, indices, m_targets);
-        m_executor->write(m_step.target, std::as_bytes(std::span(m_targets)));
-    }
+    const Clock::time_point before = Clock::now();
+    const Batch& batch = m_loader->next(m_nextStep, microBatch);
+    const double waited = std::chrono::duration<double, std::milli>(Clock::now() - before).count();
+    m_executor->write(m_step.input, batch.samples());
+    m_executor->write(m_step.target, batch.answers());
+    return waited;
 }
 
 void Lane::runMicroBatches(StepRecord& record)
@@ -312,7 +311,7 @@ void Lane::runMicroBatches(StepRecord& record)
     m_executor->clearCensus();
     timer.addTo(record.timeMs.instrumentsMs);
     for (std::int64_t i = 0; i < m_config->accumulation.steps; ++i) {
-        feed(i);
+        record.timeMs.waitMs += static_cast<float>(feed(i));
         if (m_step.dropoutCounter) {
             // Philox takes 32 bits of counter; a run of 2^31 micro-batches would repeat its masks.
             m_executor->setScalar(*m_step.dropoutCounter,
@@ -423,22 +422,28 @@ std::string Lane::weightsHash()
     return fmt::format("{:016x}", fnv1a(state));
 }
 
-Validation Lane::validate()
+Validation Lane::validate(const std::atomic<bool>& interrupt)
 {
-    const EvaluationGraph evaluation = buildEvaluationGraph(*m_config, trainingTask(*m_config, *m_data));
-    Executor executor(evaluation.graph, m_backend, m_threads);
-    std::vector<std::byte> bytes;
-    const auto copy = [&](const std::vector<ValueId>& from, const std::vector<ValueId>& to) {
-        for (std::size_t i = 0; i < from.size(); ++i) {
-            bytes.resize(m_executor->graph().value(from[i]).type.bytes());
-            m_executor->read(from[i], bytes);
-            executor.write(to[i], bytes);
-        }
-    };
-    copy(m_step.parameters, evaluation.parameters);
-    copy(m_step.buffers, evaluation.buffers);
-    executor.run(Phase::WeightCast);
-    return mantissa::validate(executor, evaluation, *m_data, m_config->loss);
+    if (!m_evaluator) {
+        m_evaluator = std::make_unique<Evaluator>(*m_config, m_data, m_backend, m_threads);
+    }
+    const Validation validation = m_evaluator->run(*m_executor, m_step, interrupt);
+    if (m_config->evaluation.every == 0) {
+        m_evaluator.reset();
+    }
+    return validation;
+}
+
+void Lane::validateIfDue(StepRecord& record, const std::atomic<bool>& interrupt)
+{
+    const std::int64_t every = m_config->evaluation.every;
+    if (every > 0 && m_nextStep % every == 0 && !m_diverged) {
+        PhaseTimer timer;
+        const Validation validation = validate(interrupt);
+        record.validationLoss = validation.loss;
+        record.validationAccuracy = validation.accuracy;
+        timer.addTo(record.timeMs.evaluationMs);
+    }
 }
 
 std::unique_ptr<Lane> Lane::fork(std::uint32_t id, const std::string& name)
@@ -455,7 +460,7 @@ std::unique_ptr<Lane> Lane::fork(std::uint32_t id, const std::string& name)
     lane->m_nextStep = m_nextStep;
     lane->m_schedulePosition = m_schedulePosition;
     lane->m_diverged = m_diverged;
-    lane->m_batches.restoreFingerprint(m_batches.fingerprint());
+    lane->m_loader->restoreFingerprint(batchHash());
     return lane;
 }
 

@@ -3,17 +3,19 @@
 
 #include "engine/backends/executor.h"
 #include "engine/core/hash.h"
-#include "engine/data/batch_source.h"
+#include "engine/data/batch_loader.h"
 #include "engine/data/dataset.h"
 #include "engine/scaling/loss_scaler.h"
+#include "engine/train/evaluator.h"
 #include "engine/train/event.h"
 #include "engine/train/experiment.h"
 #include "engine/train/run_observer.h"
 #include "engine/train/step_graph.h"
 #include "engine/train/step_record.h"
-#include "engine/train/validation.h"
 
+#include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,7 +43,10 @@ public:
 
     [[nodiscard]] int castsPerStep() const { return m_step.castsPerStep; }
 
-    [[nodiscard]] std::uint64_t batchHash() const { return m_batches.fingerprint(); }
+    [[nodiscard]] std::uint64_t batchHash() const { return m_loader->fingerprint(); }
+
+    /// Micro-batches that lie ready; nothing if the lane's steps gather their own.
+    [[nodiscard]] std::optional<std::int64_t> queuedBatches() const;
 
     [[nodiscard]] const Graph& graph() const { return m_executor->graph(); }
 
@@ -67,15 +72,19 @@ public:
     /// format. That of FP32 weights before the first step.
     [[nodiscard]] std::string initialWeightsHash() const;
 
-    /// Over the validation samples, in the lane's precision; leaves the training state alone.
-    Validation validate();
+    /// Over the validation samples, in the evaluation policy; leaves the training state alone. Returns soon, with NaN,
+    /// once `interrupt` is set.
+    Validation validate(const std::atomic<bool>& interrupt = uninterrupted);
+    /// Notes a validation in the record of the step just trained, if evaluation.every asks for one there.
+    void validateIfDue(StepRecord& record, const std::atomic<bool>& interrupt = uninterrupted);
 
     /// A lane like this one, with the same state to the last bit.
     [[nodiscard]] std::unique_ptr<Lane> fork(std::uint32_t id, const std::string& name);
 
 private:
     void compile(const LaneConfig& config);
-    void feed(std::int64_t microBatch);
+    [[nodiscard]] std::unique_ptr<BatchLoader> makeLoader(const LaneConfig& config) const;
+    double feed(std::int64_t microBatch);
     void writeScalars();
     void runMicroBatches(StepRecord& record);
     void runUpdate(PhaseTimes& times);
@@ -92,7 +101,7 @@ private:
     std::shared_ptr<const Dataset> m_data;
     Backend& m_backend;
     int m_threads;
-    BatchSource m_batches;
+    std::unique_ptr<BatchLoader> m_loader;
     StepGraph m_step;
     std::unique_ptr<Executor> m_executor;
     std::unique_ptr<LossScaler> m_scaler;
@@ -100,10 +109,7 @@ private:
     std::int64_t m_schedulePosition = 0;
     bool m_diverged = false;
     std::uint64_t m_initialHash = fnvOffset;
-
-    std::vector<float> m_inputs; ///< of one micro-batch
-    std::vector<std::int32_t> m_labels;
-    std::vector<float> m_targets;
+    std::unique_ptr<Evaluator> m_evaluator; ///< kept between validations of a run that asks for several
 };
 
 } // namespace mantissa

@@ -1,6 +1,5 @@
 #include "engine/train/lane_document.h"
 
-#include "engine/autocast/policy.h"
 #include "engine/core/error.h"
 #include "engine/core/json_text.h"
 #include "engine/core/nearest_name.h"
@@ -98,8 +97,7 @@ LaneConfig defaultsFor(const LaneConfig& lane)
     defaults.optimizer.weightDecay = lane.optimizer.kind == "adamw" ? OptimizerConfig {}.weightDecay : 0.0;
     defaults.model = defaultModel(lane.model.kind);
     defaults.model.kind = ModelConfig {}.kind;
-    const bool storesHalf = policyNamed(lane.precision.policy).weights != DType::Float32;
-    defaults.precision.weights = storesHalf ? "half" : "master";
+    defaults.precision.weights = defaultPrecision(lane.precision.policy).weights;
     return defaults;
 }
 

@@ -85,10 +85,12 @@ struct LaneGroup::Member
     }
 };
 
-LaneGroup::LaneGroup(Experiment experiment, const SessionOptions& options, EventSink onEvent)
+LaneGroup::LaneGroup(
+    Experiment experiment, const SessionOptions& options, EventSink onEvent, const std::atomic<bool>& interrupt)
     : m_experiment(std::move(experiment))
     , m_options(options)
     , m_onEvent(std::move(onEvent))
+    , m_interrupt(interrupt)
     , m_backend(backendByName(options.device))
     , m_threads(threadsFor(options, m_experiment.lanes.size()))
     , m_threadsPerLane(std::max(1, m_threads / static_cast<int>(std::max<std::size_t>(m_experiment.lanes.size(), 1))))
@@ -231,10 +233,11 @@ void LaneGroup::stepMember(std::size_t index)
     const double before = steadyNow();
     try {
         m_records[index] = stepping.lane->step();
+        stepping.trainingSeconds += steadyNow() - before;
+        stepping.lane->validateIfDue(m_records[index], m_interrupt);
     } catch (const std::exception& error) {
         stepping.failure = error.what();
     }
-    stepping.trainingSeconds += steadyNow() - before;
 }
 
 std::span<const StepRecord> LaneGroup::step()
@@ -331,7 +334,7 @@ void LaneGroup::validate(Member& member)
 {
     RunSummary& summary = member.summary;
     try {
-        const Validation validation = member.lane->validate();
+        const Validation validation = member.lane->validate(m_interrupt);
         summary.validationLoss = validation.loss;
         summary.validationAccuracy = validation.accuracy;
     } catch (const Error& error) {
@@ -510,6 +513,7 @@ std::vector<LaneStatus> LaneGroup::statuses() const
             .castsPerStep = lane.castsPerStep(),
             .initialWeightsHash = member->initialWeightsHash,
             .batchHash = lane.batchHash(),
+            .queuedBatches = lane.queuedBatches(),
             .summary = member->isEnded ? std::optional(member->summary) : std::nullopt});
     }
     return list;

@@ -23,7 +23,9 @@ public:
     using EventSink = std::function<void(const Event&)>;
 
     /// Loads data and compiles all lanes. Throws Error.
-    LaneGroup(Experiment experiment, const SessionOptions& options, EventSink onEvent);
+    /// `interrupt`, which must outlive the group, cuts validations short while it is set.
+    LaneGroup(
+        Experiment experiment, const SessionOptions& options, EventSink onEvent, const std::atomic<bool>& interrupt);
     ~LaneGroup();
     LaneGroup(const LaneGroup&) = delete;
     LaneGroup& operator=(const LaneGroup&) = delete;
@@ -67,7 +69,7 @@ private:
     void stepMember(std::size_t index);
     void measureDistances();
     void endIfDone(Member& member);
-    static void validate(Member& member);
+    void validate(Member& member);
     void end(Member& member, RunStatus status, const std::string& message);
     void emit(Member* member, Event event);
     [[nodiscard]] nlohmann::json document() const;
@@ -75,6 +77,7 @@ private:
     Experiment m_experiment;
     SessionOptions m_options;
     EventSink m_onEvent;
+    const std::atomic<bool>& m_interrupt;
     Backend& m_backend;
     int m_threads;
     int m_threadsPerLane;

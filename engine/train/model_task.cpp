@@ -18,10 +18,20 @@ ModelTask trainingTask(const LaneConfig& lane, const Dataset& data)
             fmt::format(
                 "loss: cross_entropy needs labels, but the {} data has numbers as targets; use mse.", lane.data.kind));
     }
+    if (!usesLabels(lane) && data.targetWidth == 0) {
+        throw Error(ErrorCode::InvalidArgument,
+            fmt::format(
+                "loss: {} compares with numbers, but the {} data has a label for each token; use cross_entropy.",
+                lane.loss, lane.data.kind));
+    }
     ModelTask task;
     task.batch = lane.data.batch;
+    task.sample.dtype = data.vocabulary > 0 ? DType::Int32 : DType::Float32;
     task.sample.shape
         = data.sampleShape.rank() == 2 ? Shape {data.sampleShape[0], data.sampleShape[1], 1} : data.sampleShape;
+    task.vocabulary = data.vocabulary;
+    task.perToken = data.labelsTokens;
+    task.ignoreIndex = ignoredLabel;
     task.outputs = usesLabels(lane) ? data.classes : data.targetWidth;
     task.loss = lane.loss;
     task.lossForm = lane.lossForm;

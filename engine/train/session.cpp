@@ -30,12 +30,12 @@ std::uint64_t Session::pause()
 
 std::uint64_t Session::stop()
 {
-    return m_worker->post([](Worker& worker) { worker.stop(); });
+    return m_worker->post([](Worker& worker) { worker.stop(); }, Worker::Urgency::CutsValidationsShort);
 }
 
 std::uint64_t Session::reset()
 {
-    return m_worker->post([](Worker& worker) { worker.reset(); });
+    return m_worker->post([](Worker& worker) { worker.reset(); }, Worker::Urgency::CutsValidationsShort);
 }
 
 std::uint64_t Session::setSpeedLimit(double stepsPerSecond)

@@ -39,6 +39,7 @@ struct LaneStatus
     int castsPerStep = 0;
     std::string initialWeightsHash {};
     std::uint64_t batchHash = 0;
+    std::optional<std::int64_t> queuedBatches {}; ///< that lie ready; nothing without prefetching
     std::optional<RunSummary> summary {}; ///< once it has ended
 };
 

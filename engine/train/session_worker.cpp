@@ -30,16 +30,17 @@ Session::Worker::Worker(Experiment experiment, SessionOptions options)
 
 Session::Worker::~Worker()
 {
-    m_quit.store(true);
     {
         const std::lock_guard lock(m_mutex);
+        m_quit.store(true);
+        m_interrupt.store(true);
     }
     m_wake.notify_all();
 }
 
 // --- the controlling thread ---
 
-std::uint64_t Session::Worker::post(Command command)
+std::uint64_t Session::Worker::post(Command command, Urgency urgency)
 {
     std::uint64_t id = 0;
     {
@@ -47,6 +48,9 @@ std::uint64_t Session::Worker::post(Command command)
         id = ++m_lastPosted;
         m_queue.push_back({id, std::move(command)});
         m_hasCommands.store(true, std::memory_order_release);
+        if (urgency == Urgency::CutsValidationsShort) {
+            m_interrupt.store(true);
+        }
     }
     m_wake.notify_all();
     return id;
@@ -98,7 +102,7 @@ bool Session::Worker::prepare(Experiment experiment)
 {
     try {
         m_lanes = std::make_unique<LaneGroup>(
-            std::move(experiment), m_options, [this](const Event& event) { note(event); });
+            std::move(experiment), m_options, [this](const Event& event) { note(event); }, m_interrupt);
         m_state = SessionState::Ready;
     } catch (const Error& error) {
         fail(error.code(), error.what());
@@ -171,6 +175,10 @@ void Session::Worker::applyCommands()
         m_applied = posted.id;
     }
     m_currentCommand = 0;
+    const std::lock_guard lock(m_mutex);
+    if (m_queue.empty() && !m_quit.load()) {
+        m_interrupt.store(false);
+    }
 }
 
 void Session::Worker::trainOneStep()

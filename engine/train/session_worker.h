@@ -25,7 +25,8 @@ public:
     ~Worker();
 
     // --- the controlling thread ---
-    std::uint64_t post(Command command);
+    enum class Urgency : bool { AtNextStep, CutsValidationsShort };
+    std::uint64_t post(Command command, Urgency urgency = Urgency::AtNextStep);
 
     RecordRing<StepRecord>& records() { return m_records; }
 
@@ -87,6 +88,7 @@ private:
     std::uint64_t m_lastPosted = 0;
     std::atomic<bool> m_hasCommands {false};
     std::atomic<bool> m_quit {false};
+    std::atomic<bool> m_interrupt {false}; ///< set while an urgent command waits
     std::jthread m_thread; ///< last, so that it starts when all else is there
 };
 

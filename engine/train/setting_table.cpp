@@ -95,6 +95,13 @@ Setting precisionOverrides()
         [](const LaneConfig& lane) { return nlohmann::json(lane.precision.overrides); }};
 }
 
+std::vector<std::string> evaluationPolicies()
+{
+    std::vector<std::string> names = policyNames();
+    names.insert(names.begin(), "lane");
+    return names;
+}
+
 /// Rows of "scaler": written only where a lane has one.
 std::vector<Setting> scalerRows()
 {
@@ -130,6 +137,8 @@ std::vector<Setting> makeTable()
         rows::integer<std::int64_t>("data.features", {1, 4096}, Live::No, FIELD(data.features)),
         rows::number("data.noise", {0, 100}, Live::No, FIELD(data.noise)),
         rows::number("data.validation_share", {0, 0.9}, Live::No, FIELD(data.validationShare)),
+        rows::integer<std::int64_t>("data.prefetch", {0, 64}, Live::Yes, FIELD(data.prefetch)),
+        rows::number("data.throttle_ms", {0, 10'000}, Live::Yes, FIELD(data.throttleMs)),
 
         rows::choice("model.kind", modelKinds(), Live::No, FIELD(model.kind)),
         hiddenWidths(),
@@ -146,6 +155,7 @@ std::vector<Setting> makeTable()
         rows::integer<std::int64_t>("model.patch", {1, 1024}, Live::No, FIELD(model.patch)),
         rows::choice("model.pooling", {"class_token", "mean_tokens"}, Live::No, FIELD(model.pooling)),
         rows::boolean("model.tied_head", Live::No, FIELD(model.tiedHead)),
+        rows::boolean("model.checkpointing", Live::Yes, FIELD(model.checkpointing)),
         rows::number("model.init_std", {0, 100}, Live::No, FIELD(model.initStd)),
         modelLayers(),
 
@@ -181,6 +191,10 @@ std::vector<Setting> makeTable()
 
         rows::integer<std::int64_t>("accumulation.steps", {1, 4096}, Live::Yes, FIELD(accumulation.steps)),
         rows::boolean("accumulation.guard", Live::Yes, FIELD(accumulation.guard)),
+
+        rows::integer<std::int64_t>("evaluation.every", {0, manySteps}, Live::Yes, FIELD(evaluation.every)),
+        rows::choice("evaluation.policy", evaluationPolicies(), Live::Yes, FIELD(evaluation.policy)),
+        rows::integer<std::int64_t>("evaluation.samples", {0, manySteps}, Live::Yes, FIELD(evaluation.samples)),
     };
     for (Setting& row : scalerRows()) {
         table.push_back(std::move(row));

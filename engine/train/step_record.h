@@ -1,31 +1,41 @@
 /// What one lane reports about one step (design, section 4).
 #pragma once
 
-#include <array>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 
 namespace mantissa {
 
 struct PhaseTimes
 {
     float dataMs = 0;
+    float waitMs = 0; ///< of dataMs: for the batch to be there
     float forwardMs = 0;
     float backwardMs = 0;
     float unscaleMs = 0;
     float clipMs = 0;
     float optimizerMs = 0;
     float instrumentsMs = 0;
+    float evaluationMs = 0; ///< after the step
 };
 
-/// Bytes that a lane's plan holds.
+/// Device memory that a lane holds.
 struct MemoryBytes
 {
-    std::uint64_t weights = 0;
-    std::uint64_t copies = 0;
+    std::uint64_t weights = 0; ///< and running statistics
+    std::uint64_t copies = 0; ///< of weights, in 16 bits
     std::uint64_t gradients = 0;
     std::uint64_t optimizer = 0;
-    std::uint64_t activations = 0;
-    std::uint64_t workspace = 0;
+    std::uint64_t activations = 0; ///< at the peak, and the batch
+    std::uint64_t workspace
+        = 0; ///< scratch of the kernels, scalars, census; what is kept to judge the lane as it trains
+
+    [[nodiscard]] std::uint64_t total() const
+    {
+        return weights + copies + gradients + optimizer + activations + workspace;
+    }
+
     bool operator==(const MemoryBytes&) const = default;
 };
 
@@ -51,11 +61,16 @@ struct StepRecord
     double subnormal = 0; ///< ... that became subnormal
     double overflowed = 0; ///< ... that overflowed to infinity
     double updateRatio = 0; ///< |update| / |weights|, both Euclidean
+    double validationLoss = std::numeric_limits<double>::quiet_NaN(); ///< with the weights after this step
+    double validationAccuracy = std::numeric_limits<double>::quiet_NaN();
     double baselineDistance = 0; ///< |w - w_baseline| / |w_baseline|; NaN where not measured
     std::uint64_t batchHash = 0; ///< fingerprint of all batches and random streams so far: equal lanes saw equal data
     PhaseTimes timeMs;
     double wallSeconds = 0; ///< since the session started, pauses included
     MemoryBytes bytes;
+
+    /// A loss that is itself NaN cannot be told from none; the accuracy then is a number.
+    [[nodiscard]] bool wasValidated() const { return !std::isnan(validationLoss) || !std::isnan(validationAccuracy); }
 };
 
 } // namespace mantissa

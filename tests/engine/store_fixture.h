@@ -40,8 +40,10 @@ inline mantissa::StepRecord recordAt(std::uint32_t lane, std::int64_t step)
     record.updateRatio = 1e-300 * (1 + t);
     record.baselineDistance = lane == 0 ? nan : t * 1e-7;
     record.batchHash = 0x9E3779B97F4A7C15ULL * static_cast<std::uint64_t>(step + 1);
-    record.timeMs
-        = {0.1F, 0.2F, 0.3F * static_cast<float>(step % 5), 0.4F, 0, 0.6F, std::numeric_limits<float>::infinity()};
+    record.timeMs = {0.1F, 0.05F, 0.2F, 0.3F * static_cast<float>(step % 5), 0.4F, 0, 0.6F,
+        std::numeric_limits<float>::infinity(), step % 100 == 99 ? 7.5F : 0};
+    record.validationLoss = step % 100 == 99 ? 1 / (2 + t) : nan;
+    record.validationAccuracy = step % 100 == 99 ? t / 1e7 : nan;
     record.wallSeconds = t / 412;
     record.bytes = {1000, 500, 1000, 2000, std::uint64_t {1} << 63, lane};
     return record;
@@ -63,7 +65,8 @@ inline bool identical(const mantissa::StepRecord& a, const mantissa::StepRecord&
         && same(a.baselineDistance, b.baselineDistance) && a.batchHash == b.batchHash && same(s.dataMs, t.dataMs)
         && same(s.forwardMs, t.forwardMs) && same(s.backwardMs, t.backwardMs) && same(s.unscaleMs, t.unscaleMs)
         && same(s.clipMs, t.clipMs) && same(s.optimizerMs, t.optimizerMs) && same(s.instrumentsMs, t.instrumentsMs)
-        && same(a.wallSeconds, b.wallSeconds) && a.bytes == b.bytes;
+        && same(s.waitMs, t.waitMs) && same(s.evaluationMs, t.evaluationMs) && same(a.validationLoss, b.validationLoss)
+        && same(a.validationAccuracy, b.validationAccuracy) && same(a.wallSeconds, b.wallSeconds) && a.bytes == b.bytes;
 }
 
 inline mantissa::RunStart startOf(std::uint32_t lane, const std::string& name = "Digits")

@@ -81,7 +81,11 @@ private slots:
         QVERIFY(digits.targets.empty());
 
         std::vector<std::uint8_t> pixels;
-        for (const float value : digits.inputs) {
+        std::vector<std::uint32_t> all(1797);
+        std::iota(all.begin(), all.end(), 0U);
+        std::vector<float> inputs(all.size() * 64);
+        gatherInputs(digits, all, inputs);
+        for (const float value : inputs) {
             QVERIFY(value >= 0 && value <= 1);
             pixels.push_back(static_cast<std::uint8_t>(value * 16));
             QVERIFY(static_cast<float>(pixels.back()) == value * 16);

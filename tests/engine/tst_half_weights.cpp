@@ -136,6 +136,20 @@ private slots:
         QVERIFY2(accuracy > 0.6, qPrintable(QString::number(accuracy)));
     }
 
+    void areJudgedInAnyPolicy()
+    {
+        Lane lane = laneOf("pure-bf16");
+        train(lane, 20);
+        const double own = lane.validate().loss;
+        lane.set("evaluation.policy", "pure-bf16");
+        QCOMPARE(lane.validate().loss, own);
+        // BF16 activations are within a few roundings of FP32 ones.
+        lane.set("evaluation.policy", "fp32");
+        QVERIFY(std::abs(lane.validate().loss - own) <= 16 * 0x1p-8 * own);
+        Lane masters = laneOf("fp32", {{"evaluation", {{"policy", "pure-fp16"}}}});
+        QVERIFY(std::isfinite(masters.validate().loss));
+    }
+
     void updatesBelowHalfAnUlpAreLost()
     {
         // Weights are below 1/8, so half an ulp of BF16 is up to 2^-12; the norm of the whole update stays below that.

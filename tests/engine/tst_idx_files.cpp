@@ -13,6 +13,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <numeric>
 
 using namespace mantissa;
 
@@ -189,8 +190,12 @@ private slots:
             QCOMPARE(dataset.classes, std::int64_t {10});
             QCOMPARE(dataset.classNames.size(), std::size_t {10});
             QCOMPARE(dataset.train.size() + dataset.validation.size(), std::size_t {25});
+            std::vector<std::uint32_t> all(25);
+            std::iota(all.begin(), all.end(), 0U);
+            std::vector<float> inputs(150);
+            gatherInputs(dataset, all, inputs);
             for (std::size_t i = 0; i < 150; ++i) {
-                QCOMPARE(dataset.inputs[i], static_cast<float>(i * 17 % 256) / 255.0F);
+                QCOMPARE(inputs[i], static_cast<float>(i * 17 % 256) / 255.0F);
             }
             for (std::size_t i = 0; i < 25; ++i) {
                 QCOMPARE(dataset.labels[i], static_cast<std::int32_t>(i % 10));

@@ -1,6 +1,5 @@
 #include "ui/views/lane_words.h"
 
-#include "engine/autocast/policy.h"
 #include "ui/style/number_format.h"
 
 #include <QCoreApplication>
@@ -22,11 +21,6 @@ constexpr std::int64_t manySkips = 40;
 QString tr(const char* text)
 {
     return QCoreApplication::translate("LaneWords", text);
-}
-
-QString percent(double share)
-{
-    return QLocale().toString(share * 100, 'f', share < 0.0995 ? 1 : 0) + QStringLiteral(" %");
 }
 
 /// A setting's JSON text as people write it: 65536.0 -> 2^16, "fp16" -> FP16.
@@ -85,6 +79,11 @@ Sentence endSentence(const LaneStatus& lane, const LaneFacts& facts)
 }
 
 } // namespace
+
+QString percent(double share)
+{
+    return QLocale().toString(share * 100, 'f', share < 0.0995 ? 1 : 0) + QStringLiteral(" %");
+}
 
 QString signOf(Tone tone)
 {
@@ -196,8 +195,7 @@ QString weightsLabel(const std::string& weights)
 QString settingsSummary(const LaneConfig& config, double scale, double rate)
 {
     QStringList parts {policyLabel(config.precision.policy)};
-    const bool isHalfPolicy = policyNamed(config.precision.policy).weights != DType::Float32;
-    if (isHalfPolicy != (config.precision.weights == "half")) {
+    if (config.precision.weights != defaultPrecision(config.precision.policy).weights) {
         parts << weightsLabel(config.precision.weights);
     }
     const std::string family = config.scaler ? config.scaler->family : "none";
@@ -217,11 +215,6 @@ QString settingsSummary(const LaneConfig& config, double scale, double rate)
     return parts.join(QStringLiteral(" \u00B7 "));
 }
 
-std::uint64_t totalOf(const MemoryBytes& bytes)
-{
-    return bytes.weights + bytes.copies + bytes.gradients + bytes.optimizer + bytes.activations + bytes.workspace;
-}
-
 QString byteText(std::uint64_t bytes)
 {
     return QLocale().formattedDataSize(static_cast<qint64>(bytes), 1, QLocale::DataSizeIecFormat);
@@ -236,7 +229,7 @@ QString memoryText(const MemoryBytes& bytes)
         {tr("Optimizer"), bytes.optimizer},
         {tr("Activations"), bytes.activations},
         {tr("Workspace"), bytes.workspace},
-        {tr("Together"), totalOf(bytes)},
+        {tr("Together"), bytes.total()},
     }};
     QStringList lines;
     for (const auto& [name, count] : rows) {
