@@ -45,7 +45,6 @@ private:
     Executor m_executor;
     Batch m_batch;
     std::vector<std::uint32_t> m_indices;
-    std::vector<std::byte> m_bytes;
 
     double m_lossSum = 0;
     std::int64_t m_answers = 0;

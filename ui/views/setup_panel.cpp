@@ -39,11 +39,11 @@ nlohmann::json valuesOf(const LaneConfig& lane)
         {"data.kind", lane.data.kind}, {"data.batch", lane.data.batch}, {"data.path", lane.data.path},
         {"data.samples", lane.data.samples}, {"data.noise", lane.data.noise}, {"data.classes", lane.data.classes},
         {"data.features", lane.data.features}, {"steps", lane.steps}, {"seed", lane.seed}, {"loss", lane.loss},
-        {"loss_weight", lane.lossWeight}, {"optimizer.kind", lane.optimizer.kind}, {"optimizer.lr", lane.optimizer.lr},
-        {"optimizer.momentum", lane.optimizer.momentum}, {"optimizer.beta1", lane.optimizer.beta1},
-        {"optimizer.beta2", lane.optimizer.beta2}, {"optimizer.epsilon", lane.optimizer.epsilon},
-        {"optimizer.weight_decay", lane.optimizer.weightDecay}, {"schedule.kind", lane.schedule.kind},
-        {"schedule.warmup_steps", lane.schedule.warmupSteps}};
+        {"loss_form", lane.lossForm}, {"loss_weight", lane.lossWeight}, {"optimizer.kind", lane.optimizer.kind},
+        {"optimizer.lr", lane.optimizer.lr}, {"optimizer.momentum", lane.optimizer.momentum},
+        {"optimizer.beta1", lane.optimizer.beta1}, {"optimizer.beta2", lane.optimizer.beta2},
+        {"optimizer.epsilon", lane.optimizer.epsilon}, {"optimizer.weight_decay", lane.optimizer.weightDecay},
+        {"schedule.kind", lane.schedule.kind}, {"schedule.warmup_steps", lane.schedule.warmupSteps}};
 }
 
 /// Settings whose defaults another kind of model changes.

@@ -72,6 +72,9 @@ void SetupPanel::makeTrainingFields()
         tr("a whole number, 0 or more"));
     addCombo("loss", tr("Loss"), tr("What is minimised"),
         {QStringLiteral("cross_entropy"), QStringLiteral("mse"), QStringLiteral("bce_with_logits")});
+    addCombo("loss_form", tr("Loss form"),
+        tr("Of cross entropy: one op in FP32, or parts whose results have formats of their own"),
+        {QStringLiteral("fused"), QStringLiteral("log_softmax"), QStringLiteral("log_of_softmax")});
     addNumber("loss_weight", tr("Loss weight"), tr("Multiplies the loss; small values push gradients toward underflow"),
         false, 1e-30, 1e30, tr("a number above 0"));
 }
@@ -79,7 +82,7 @@ void SetupPanel::makeTrainingFields()
 void SetupPanel::makeOptimizerFields()
 {
     addHeading(tr("Optimizer"));
-    addCombo("optimizer.kind", tr("Kind"), tr("The update rule, on FP32 master weights"),
+    addCombo("optimizer.kind", tr("Kind"), tr("The update rule"),
         {QStringLiteral("sgd"), QStringLiteral("adam"), QStringLiteral("adamw")});
     addNumber("optimizer.lr", tr("Rate"),
         tr("Learning rate of all lanes; each lane's card changes its own while it trains"), false, 0, 1e30,
@@ -120,6 +123,7 @@ void SetupPanel::updateRelevance()
     use("data.noise", isGenerated, tr("No effect: this set is not generated."));
     use("data.classes", set == "spirals", tr("No effect: only spirals have arms."));
     use("data.features", set == "regression", tr("No effect: only the regression's inputs can be chosen."));
+    use("loss_form", present("loss") == "cross_entropy", tr("No effect: only cross entropy has parts."));
     use("optimizer.momentum", isSgd, tr("No effect: Adam has betas instead."));
     for (const char* path : {"optimizer.beta1", "optimizer.beta2", "optimizer.epsilon"}) {
         use(path, !isSgd, tr("No effect: SGD has none."));
