@@ -50,17 +50,39 @@ void SetupPanel::makeModelFields()
 void SetupPanel::makeDataFields()
 {
     addHeading(tr("Data"));
-    addCombo("data.kind", tr("Set"), tr("What to learn"),
-        {QStringLiteral("digits"), QStringLiteral("spirals"), QStringLiteral("moons"), QStringLiteral("regression"),
-            QStringLiteral("mnist"), QStringLiteral("fashion_mnist")});
+    QStringList kinds;
+    for (const std::string& kind : dataKinds()) {
+        kinds << QString::fromStdString(kind);
+    }
+    addCombo("data.kind", tr("Set"),
+        tr("What to learn: digits that ship, sets that are generated (points, a function, sequences), or files of "
+           "yours"),
+        kinds);
     addNumber("data.batch", tr("Batch"), tr("Samples per step"), true, 1, 1e6, tr("a whole number, 1 or more"));
-    addFolder("data.path", tr("Folder"), tr("Where the IDX files are"));
+    addPath("data.path", tr("Path"), tr("Your file (csv, text) or the folder of your files (images)"));
+    addCombo("data.header", tr("Header"), tr("Whether the table's first row names its columns"),
+        {QStringLiteral("auto"), QStringLiteral("yes"), QStringLiteral("no")});
+    addText(
+        "data.target", tr("Target"), tr("The column to predict, by its name or its number from 1; empty: the last"));
+    addFlag("data.standardise", tr("Standardise"),
+        tr("Columns of numbers to mean 0 and deviation 1, over the training samples"));
+    addNumber("data.context", tr("Context"), tr("Characters that a sample has, and the model sees at most"), true, 1,
+        8192, tr("a whole number from 1 to 8192"));
+    addNumber("data.stride", tr("Stride"),
+        tr("Characters from the beginning of a sample to that of the next; 0: the context, so that none overlap"), true,
+        0, 8192, tr("a whole number from 0 to 8192"));
     addNumber(
         "data.samples", tr("Samples"), tr("Size of a generated set"), true, 1, 1e7, tr("a whole number, 1 or more"));
     addNumber("data.noise", tr("Noise"), tr("Of a generated set"), false, 0, 1e6, tr("0 or more"));
     addNumber("data.classes", tr("Classes"), tr("Arms of the spirals"), true, 2, 1000, tr("a whole number, 2 or more"));
     addNumber(
         "data.features", tr("Features"), tr("Inputs of the regression"), true, 1, 1e5, tr("a whole number, 1 or more"));
+    addNumber("data.modulus", tr("Modulus"), tr("The sums are taken modulo this number; the set has its square"), true,
+        2, 1000, tr("a whole number from 2 to 1000"));
+    addNumber("data.length", tr("Length"), tr("Symbols in a word; of brackets an even number"), true, 2, 1024,
+        tr("a whole number from 2 to 1024"));
+    addNumber("data.symbols", tr("Symbols"), tr("Kinds of symbols in the words"), true, 2, 1000,
+        tr("a whole number from 2 to 1000"));
 }
 
 void SetupPanel::makeTrainingFields()
@@ -99,9 +121,6 @@ void SetupPanel::makeOptimizerFields()
 
 void SetupPanel::updateRelevance()
 {
-    const std::string set = present("data.kind");
-    const bool isFromFiles = set == "mnist" || set == "fashion_mnist";
-    const bool isGenerated = set == "spirals" || set == "moons" || set == "regression";
     const bool isSgd = present("optimizer.kind") == "sgd";
     const auto use = [this](const std::string& path, bool isUsed, const QString& whyNot) {
         Field* const field = find(path);
@@ -115,11 +134,13 @@ void SetupPanel::updateRelevance()
         field->label->setToolTip(words);
     };
     updateModelRelevance(use);
-    use("data.path", isFromFiles, tr("No effect: this set needs no files."));
-    use("data.samples", isGenerated, tr("No effect: this set has a fixed size."));
-    use("data.noise", isGenerated, tr("No effect: this set is not generated."));
-    use("data.classes", set == "spirals", tr("No effect: only spirals have arms."));
-    use("data.features", set == "regression", tr("No effect: only the regression's inputs can be chosen."));
+    const DataKind& set = dataKind(present("data.kind"));
+    const QString setName = QString::fromStdString(present("data.kind"));
+    use("data.path", set.path != DataPath::None, tr("No effect: %1 needs no files.").arg(setName));
+    for (const char* setting : {"samples", "noise", "classes", "features", "header", "target", "standardise", "context",
+             "stride", "modulus", "length", "symbols"}) {
+        use(std::string("data.") + setting, set.reads(setting), tr("No effect on the set %1.").arg(setName));
+    }
     use("optimizer.momentum", isSgd, tr("No effect: Adam has betas instead."));
     for (const char* path : {"optimizer.beta1", "optimizer.beta2", "optimizer.epsilon"}) {
         use(path, !isSgd, tr("No effect: SGD has none."));
