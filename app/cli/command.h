@@ -29,5 +29,6 @@ void addRunsCommand(CLI::App& app, Action& chosen);
 void addScalerCommand(CLI::App& app, Action& chosen);
 void addFormatCommand(CLI::App& app, Action& chosen);
 void addDevicesCommand(CLI::App& app, Action& chosen);
+void addMemoryCommand(CLI::App& app, Action& chosen);
 
 } // namespace mantissa::cli

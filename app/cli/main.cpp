@@ -50,6 +50,7 @@ int run(int argc, char** argv)
     addScalerCommand(app, chosen);
     addFormatCommand(app, chosen);
     addDevicesCommand(app, chosen);
+    addMemoryCommand(app, chosen);
     try {
         checkCommand(app, argv + 1);
         app.parse(withoutNumbersLikeOptions(argc, argv));

@@ -11,17 +11,14 @@ namespace mantissa::cli {
 
 namespace {
 
-std::uint64_t totalOf(const MemoryBytes& bytes)
-{
-    return bytes.weights + bytes.copies + bytes.gradients + bytes.optimizer + bytes.activations + bytes.workspace;
-}
-
 Json laneJson(const LaneResult& result)
 {
     const RunSummary& s = result.summary;
     Json json = {{"id", nullptr}, {"lane", result.lane}, {"status", nameOf(s.status)}, {"message", s.message},
         {"steps", s.steps}, {"final_loss", exactNumber(s.finalLoss)}, {"min_loss", exactNumber(s.minLoss)},
-        {"validation", {{"loss", exactNumber(s.validationLoss)}, {"accuracy", exactNumber(s.validationAccuracy)}}},
+        {"validation",
+            {{"loss", exactNumber(s.validationLoss)}, {"accuracy", exactNumber(s.validationAccuracy)},
+                {"perplexity", exactNumber(std::exp(s.validationLoss))}}},
         {"skipped_steps", s.skippedSteps}, {"first_skip", s.firstSkip}, {"final_scale", exactNumber(s.finalScale)},
         {"flushed", exactNumber(result.flushed)}, {"weights_hash", s.weightsHash},
         {"steps_per_second", exactNumber(s.stepsPerSecond)},
@@ -63,7 +60,7 @@ std::string resultTable(const std::vector<LaneResult>& results)
         table.addRow({result.run ? fmt::format("{}", *result.run) : "-", result.lane, std::string(nameOf(s.status)),
             fmt::format("{}", s.steps), shortNumber(s.finalLoss), percent(s.validationAccuracy),
             fmt::format("{}", s.skippedSteps), shortNumber(s.finalScale), fmt::format("{:.0f}", s.stepsPerSecond),
-            bytesText(totalOf(s.bytes)), percent(result.flushed)});
+            bytesText(s.bytes.total()), percent(result.flushed)});
         if (!s.message.empty()) {
             messages += fmt::format("{}: {}\n", result.lane, s.message);
         }

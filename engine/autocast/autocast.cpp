@@ -107,7 +107,7 @@ private:
         std::optional<DType> outputFormat;
         if (const auto format = chooseFormat(node, precision, outputFormat)) {
             for (std::size_t i = 0; i < castInputs(node); ++i) {
-                node.inputs[i] = inFormat(node.inputs[i], *format, node.name);
+                node.inputs[i] = inFormat(node.inputs[i], *format, node);
             }
         }
         chooseAccumulate(node);
@@ -173,7 +173,7 @@ private:
         node.reason += fmt::format("; accumulates in {}", nameOf(found->second));
     }
 
-    ValueId inFormat(ValueId id, DType format, const std::string& user)
+    ValueId inFormat(ValueId id, DType format, const Node& user)
     {
         const Value source = m_result.graph.value(id);
         if (source.type.dtype == format || !isFloating(source.type.dtype)) {
@@ -186,14 +186,15 @@ private:
             }
         }
         const std::string suffix
-            = isParameter ? std::string(nameOf(format)) : fmt::format("{}.{}", user, nameOf(format));
+            = isParameter ? std::string(nameOf(format)) : fmt::format("{}.{}", user.name, nameOf(format));
         Node cast {.op = Op::Cast,
             .name = fmt::format("{}.to_{}", source.name, suffix),
             .attributes = {},
             .inputs = {id},
             .outputs = {},
             .phase = isParameter ? Phase::WeightCast : Phase::Forward,
-            .reason = fmt::format("input of {}", user)};
+            .reason = fmt::format("input of {}", user.name),
+            .block = isParameter ? -1 : user.block};
         const ValueId copy
             = m_result.graph.append(std::move(cast), {fmt::format("{}.{}", source.name, suffix)}, format)[0];
         if (isParameter) {

@@ -2,8 +2,11 @@
 
 #include "engine/core/error.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <utility>
 
 namespace mantissa {
@@ -23,6 +26,22 @@ std::vector<ValueId> countedOutputs(const Graph& graph, const Node& node)
     return counted;
 }
 
+/// Refuses before anything is allocated: an operating system that promises memory it does not have would end the
+/// program.
+void requireMemory(const MemoryPlan& plan, const DeviceInfo& device)
+{
+    const std::size_t needed = std::accumulate(plan.blockBytes.begin(), plan.blockBytes.end(), std::size_t {0});
+    if (device.memoryBytes > 0 && needed > device.memoryBytes) {
+        constexpr double gibibyte = 1U << 30U;
+        const std::size_t activations = plan.blockBytes[static_cast<std::size_t>(ValueKind::Activation)];
+        throw Error(ErrorCode::OutOfMemory,
+            fmt::format("This needs {:.1f} GiB of memory, {:.1f} of them for activations, but the device has {:.1f}. "
+                        "Choose a smaller batch or model, or model.checkpointing.",
+                static_cast<double>(needed) / gibibyte, static_cast<double>(activations) / gibibyte,
+                static_cast<double>(device.memoryBytes) / gibibyte));
+    }
+}
+
 } // namespace
 
 Executor::Executor(Graph graph, Backend& backend, int threads)
@@ -30,6 +49,7 @@ Executor::Executor(Graph graph, Backend& backend, int threads)
     , m_plan(planMemory(m_graph))
     , m_stream(backend.createStream(threads))
 {
+    requireMemory(m_plan, backend.device());
     for (std::size_t kind = 0; kind < valueKindCount; ++kind) {
         m_blocks[kind] = backend.allocate(std::max<std::size_t>(m_plan.blockBytes[kind], 1));
         m_stream->fillZero(m_blocks[kind]->data(), m_blocks[kind]->bytes());

@@ -53,6 +53,8 @@ public:
     /// All device memory that it holds: the blocks of every kind, the workspace and the census.
     [[nodiscard]] std::size_t allocatedBytes() const;
 
+    [[nodiscard]] std::size_t censusBytes() const { return m_censusBuffer->bytes(); }
+
     [[nodiscard]] std::size_t workspaceBytes() const { return m_workspace ? m_workspace->bytes() : 0; }
 
 private:

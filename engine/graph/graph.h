@@ -46,6 +46,7 @@ struct Node
     std::vector<ValueId> outputs {}; ///< an output that is also an input is updated in place
     Phase phase = Phase::Forward;
     std::string reason {}; ///< why autocast chose its format; empty if it did not
+    int block = -1; ///< the block of the model that it belongs to, counted from 0; -1: none
 };
 
 class Graph

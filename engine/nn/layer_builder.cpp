@@ -12,7 +12,7 @@ namespace mantissa {
 
 namespace {
 
-constexpr std::int64_t mostNumbers = std::int64_t {1} << 28; // 1 GiB of FP32 in one tensor
+constexpr std::int64_t mostNumbers = std::int64_t {1} << 40; // so that sums of sizes cannot overflow
 constexpr int mostLayers = 10'000; // repeats within repeats multiply
 
 std::string textOf(const Value& value)
@@ -87,11 +87,11 @@ ValueId LayerBuilder::appendEntry(const nlohmann::json& entry, const std::string
         m_scope = m_name + ".";
     }
     if (entry.contains("residual")) {
-        x = appendResidual(entry, path, x);
+        x = asBlock([&] { return appendResidual(entry, path, x); });
     } else if (entry.contains("repeat")) {
         x = appendRepeat(entry, path, x);
     } else {
-        x = appendList(entry.at("sequence"), m_isGenerated ? path : path + ".sequence", x);
+        x = asBlock([&] { return appendList(entry.at("sequence"), m_isGenerated ? path : path + ".sequence", x); });
     }
     m_scope = outer;
     return x;
@@ -129,9 +129,20 @@ ValueId LayerBuilder::appendRepeat(const nlohmann::json& entry, const std::strin
         if (entry.contains("name")) {
             m_scope = outer + std::to_string(i) + ".";
         }
-        x = appendList(entry.at("layers"), m_isGenerated ? path : path + ".layers", x);
+        x = asBlock([&] { return appendList(entry.at("layers"), m_isGenerated ? path : path + ".layers", x); });
     }
     return x;
+}
+
+template <typename Append> ValueId LayerBuilder::asBlock(Append append)
+{
+    const int outer = m_block;
+    if (outer < 0) {
+        m_block = m_blockCount++;
+    }
+    const ValueId y = append();
+    m_block = outer;
+    return y;
 }
 
 ValueId LayerBuilder::appendParts(const nlohmann::json& layers, ValueId x)
@@ -139,7 +150,7 @@ ValueId LayerBuilder::appendParts(const nlohmann::json& layers, ValueId x)
     const std::string outer = std::exchange(m_scope, m_name + ".");
     const bool wasGenerated = std::exchange(m_isGenerated, true);
     const std::string path = m_path;
-    x = appendList(layers, path, x);
+    x = asBlock([&] { return appendList(layers, path, x); });
     m_scope = outer;
     m_isGenerated = wasGenerated;
     return x;
@@ -202,8 +213,12 @@ ValueId LayerBuilder::node(Op op, const std::string& name, Attributes attributes
     for (const std::string& suffix : moreOutputs) {
         outputs.push_back(name + suffix);
     }
-    return m_model.graph.append(
-        {.op = op, .name = name, .attributes = std::move(attributes), .inputs = std::move(inputs), .outputs = {}},
+    return m_model.graph.append({.op = op,
+                                    .name = name,
+                                    .attributes = std::move(attributes),
+                                    .inputs = std::move(inputs),
+                                    .outputs = {},
+                                    .block = m_block},
         outputs)[0];
 }
 

@@ -68,6 +68,8 @@ private:
     ValueId appendLayer(const LayerKind& kind, const nlohmann::json& entry, ValueId x);
     ValueId appendResidual(const nlohmann::json& entry, const std::string& path, ValueId x);
     ValueId appendRepeat(const nlohmann::json& entry, const std::string& path, ValueId x);
+    /// What `append` appends is a block of the model, unless it is part of one.
+    template <typename Append> ValueId asBlock(Append append);
     std::string takeName(const nlohmann::json& entry, const std::string& prefix);
     void checkSize(ValueId value) const;
 
@@ -78,6 +80,8 @@ private:
     std::string m_name;
     std::string m_scope; ///< "layer1.0."
     bool m_isGenerated; ///< the present list is not the one in the experiment: places in it say nothing
+    int m_block = -1; ///< Node::block of what is appended
+    int m_blockCount = 0;
     std::map<std::string, int> m_counts; ///< of unnamed layers, by scope and prefix
     std::set<std::string> m_names;
     std::map<std::string, ValueId> m_parameters;

@@ -28,6 +28,7 @@ struct ModelConfig
     std::int64_t patch = 2; ///< vit
     std::string pooling = "class_token"; ///< vit: class_token, mean_tokens
     bool tiedHead = true; ///< gpt
+    bool checkpointing = false; ///< the backward pass computes a block's activations again instead of keeping them
     double initStd = 0.02; ///< gpt: weights start normal; 0: each layer's own default
 
     nlohmann::json layers = nlohmann::json::array(); ///< kind "layers": what layersProblem() accepts

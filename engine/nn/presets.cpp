@@ -45,14 +45,16 @@ json cnnLayers(const ModelConfig& config, const ModelTask& /*task*/)
 {
     json layers = json::array();
     for (std::int64_t stage = 0; stage < config.stages; ++stage) {
+        json block = json::array();
         for (std::int64_t i = 0; i < config.depth; ++i) {
-            layers.push_back({{"kind", "conv2d"}, {"channels", config.width << stage}, {"kernel", 3}, {"padding", 1}});
+            block.push_back({{"kind", "conv2d"}, {"channels", config.width << stage}, {"kernel", 3}, {"padding", 1}});
             if (config.batchNorm) {
-                layers.push_back("batch_norm");
+                block.push_back("batch_norm");
             }
-            layers.push_back(config.activation);
+            block.push_back(config.activation);
         }
-        layers.push_back({{"kind", "max_pool"}, {"kernel", 2}});
+        block.push_back({{"kind", "max_pool"}, {"kernel", 2}});
+        layers.push_back({{"sequence", std::move(block)}});
     }
     addClassifier(layers, config);
     return layers;

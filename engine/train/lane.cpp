@@ -130,8 +130,8 @@ MemoryBytes Lane::bytes() const
         .gradients = bytes(ValueKind::Gradient),
         .optimizer = bytes(ValueKind::OptimizerState),
         .activations = bytes(ValueKind::Activation) + bytes(ValueKind::Input),
-        .workspace = m_executor->workspaceBytes() + bytes(ValueKind::StepInput) + bytes(ValueKind::StepOutput)
-            + (m_evaluator ? m_evaluator->allocatedBytes() : 0)};
+        .workspace = m_executor->workspaceBytes() + m_executor->censusBytes() + bytes(ValueKind::StepInput)
+            + bytes(ValueKind::StepOutput) + (m_evaluator ? m_evaluator->allocatedBytes() : 0)};
 }
 
 // --- settings ---

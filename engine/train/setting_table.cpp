@@ -162,6 +162,7 @@ std::vector<Setting> makeTable()
         rows::integer<std::int64_t>("model.patch", {1, 1024}, Live::No, FIELD(model.patch)),
         rows::choice("model.pooling", {"class_token", "mean_tokens"}, Live::No, FIELD(model.pooling)),
         rows::boolean("model.tied_head", Live::No, FIELD(model.tiedHead)),
+        rows::boolean("model.checkpointing", Live::Yes, FIELD(model.checkpointing)),
         rows::number("model.init_std", {0, 100}, Live::No, FIELD(model.initStd)),
         modelLayers(),
 

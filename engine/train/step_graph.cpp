@@ -1,6 +1,7 @@
 #include "engine/train/step_graph.h"
 
 #include "engine/autocast/autocast.h"
+#include "engine/autodiff/checkpointing.h"
 #include "engine/autodiff/differentiate.h"
 #include "engine/core/error.h"
 
@@ -65,6 +66,9 @@ public:
         differentiateLoss(cast.values[model.loss]);
         appendClipAndUnscale();
         appendOptimizer();
+        if (m_lane.model.checkpointing) {
+            m_step.graph = recomputeBlocks(m_step.graph);
+        }
         countCasts();
         return std::move(m_step);
     }
@@ -315,9 +319,10 @@ EvaluationGraph buildEvaluationGraph(const LaneConfig& lane, const ModelTask& ta
 
 bool needsNewGraph(const LaneConfig& from, const LaneConfig& to)
 {
-    return from.precision != to.precision || from.clip.order != to.clip.order
-        || from.clip.maxNorm.has_value() != to.clip.maxNorm.has_value() || from.accumulation != to.accumulation
-        || withoutRate(from.optimizer) != withoutRate(to.optimizer) || skipsOnNonFinite(from) != skipsOnNonFinite(to);
+    return from.precision != to.precision || from.model.checkpointing != to.model.checkpointing
+        || from.clip.order != to.clip.order || from.clip.maxNorm.has_value() != to.clip.maxNorm.has_value()
+        || from.accumulation != to.accumulation || withoutRate(from.optimizer) != withoutRate(to.optimizer)
+        || skipsOnNonFinite(from) != skipsOnNonFinite(to);
 }
 
 } // namespace mantissa

@@ -1,7 +1,7 @@
 /// What one lane reports about one step (design, section 4).
 #pragma once
 
-#include <array>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -20,15 +20,21 @@ struct PhaseTimes
     float evaluationMs = 0; ///< after the step
 };
 
-/// Bytes that a lane's plan holds.
+/// Device memory that a lane holds.
 struct MemoryBytes
 {
-    std::uint64_t weights = 0;
-    std::uint64_t copies = 0;
+    std::uint64_t weights = 0; ///< and running statistics
+    std::uint64_t copies = 0; ///< of weights, in 16 bits
     std::uint64_t gradients = 0;
     std::uint64_t optimizer = 0;
-    std::uint64_t activations = 0;
-    std::uint64_t workspace = 0;
+    std::uint64_t activations = 0; ///< at the peak, and the batch
+    std::uint64_t workspace = 0; ///< scratch of the kernels, scalars, census; what is kept to judge the lane as it trains
+
+    [[nodiscard]] std::uint64_t total() const
+    {
+        return weights + copies + gradients + optimizer + activations + workspace;
+    }
+
     bool operator==(const MemoryBytes&) const = default;
 };
 
@@ -61,6 +67,9 @@ struct StepRecord
     PhaseTimes timeMs;
     double wallSeconds = 0; ///< since the session started, pauses included
     MemoryBytes bytes;
+
+    /// A loss that is itself NaN cannot be told from none; the accuracy then is a number.
+    [[nodiscard]] bool wasValidated() const { return !std::isnan(validationLoss) || !std::isnan(validationAccuracy); }
 };
 
 } // namespace mantissa

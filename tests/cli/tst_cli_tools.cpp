@@ -45,6 +45,7 @@ private slots:
     void formatPrintsTheDocumentedKeys();
     void formatPrintsATable();
     void devicesSayWhatTheyAre();
+    void memoryPlansADecoder();
     void refuses_data();
     void refuses();
     void helpIsNoError();
@@ -320,6 +321,35 @@ void TestCliTools::devicesSayWhatTheyAre()
     QVERIFY(m_cli.run({"devices"}).out.contains("cpu"));
 }
 
+void TestCliTools::memoryPlansADecoder()
+{
+    const CliResult small = m_cli.run({"memory", "--json", "--parameters", "124.44M", "--vocabulary", "50257",
+        "--sequence", "1024", "--policy", "fp32", "--policy", "bf16"});
+    QVERIFY2(small.code == 0, qPrintable(small.err));
+    const QJsonObject json = small.json();
+    QCOMPARE(json["layers"].toInt(), 12);
+    QCOMPARE(json["width"].toInt(), 768);
+    QCOMPARE(json["parameters"].toInteger(), qint64 {124'439'808});
+    const QJsonArray plans = json["plans"].toArray();
+    QCOMPARE(plans.size(), 2);
+    const auto bytes = [&plans](int plan, const char* kind) {
+        return plans[plan].toObject()["bytes"].toObject()[QLatin1String(kind)].toInteger();
+    };
+    QCOMPARE(bytes(0, "weights"), qint64 {4 * 124'439'808LL});
+    QCOMPARE(bytes(0, "copies"), qint64 {0});
+    QCOMPARE(bytes(0, "gradients"), bytes(0, "weights"));
+    QVERIFY(bytes(0, "optimizer") >= 2 * bytes(0, "weights"));
+    QCOMPARE(bytes(1, "weights"), bytes(0, "weights"));
+    QVERIFY(bytes(1, "copies") > 0 && bytes(1, "copies") <= bytes(1, "weights") / 2);
+    QVERIFY(bytes(1, "activations") < bytes(0, "activations"));
+    QVERIFY(!plans[0].toObject()["assumptions"].toArray().isEmpty());
+
+    const CliResult table = m_cli.run({"memory", "--layers", "2", "--width", "64", "--checkpointing", "--unfused"});
+    QVERIFY2(table.code == 0, qPrintable(table.err));
+    QVERIFY(table.out.contains("layers 2, width 64, heads 1,"));
+    QVERIFY(table.out.contains("checkpointing") && table.out.contains("unfused"));
+}
+
 void TestCliTools::refuses_data()
 {
     QTest::addColumn<QStringList>("arguments");
@@ -350,6 +380,11 @@ void TestCliTools::refuses_data()
                                    << "0x17bff has 5 hexadecimal digits; fp16 has 4";
     QTest::newRow("unknown format") << QStringList {"format", "1", "--format", "fp61"} << "did you mean \"fp16\"?";
     QTest::newRow("no value") << QStringList {"format"} << "values";
+    QTest::newRow("no parameters") << QStringList {"memory", "--parameters", "many"} << "7B, 125M or 1.3e9";
+    QTest::newRow("half a shape") << QStringList {"memory", "--layers", "2"} << "--layers and --width belong together";
+    QTest::newRow("odd heads") << QStringList {"memory", "--layers", "2", "--width", "64", "--heads", "5"}
+                               << "5 heads do not divide the width 64";
+    QTest::newRow("misspelt policy") << QStringList {"memory", "--policy", "fp61"} << "did you mean \"fp16\"?";
 }
 
 void TestCliTools::refuses()

@@ -49,6 +49,13 @@ StepRecord record(std::int64_t step, std::uint32_t laneId, double loss, double n
 }
 
 /// A shown dashboard of two lanes with `steps` steps: loss 2 / (1 + step / 10) and 1 above that.
+StepRecord judged(StepRecord record, double loss, double accuracy)
+{
+    record.validationLoss = loss;
+    record.validationAccuracy = accuracy;
+    return record;
+}
+
 struct Fixture
 {
     explicit Fixture(int steps = 200)
@@ -608,6 +615,50 @@ private slots:
         QVERIFY(!f.dashboard.isDifferenceVisible());
     }
 
+    void heldOutLossIsDrawnDottedAndReadOut()
+    {
+        Fixture f(100);
+        QVERIFY(f.table->isColumnHidden(LaneTableModel::HeldOutLoss));
+        std::vector<StepRecord> records;
+        for (int step = 100; step < 200; ++step) {
+            StepRecord trained = record(step, 0, 0.2);
+            records.push_back(step % 20 == 19 ? judged(trained, 1.5, 0.75 + step / 1e4) : trained);
+        }
+        f.dashboard.append(records);
+        f.draw();
+        QCOMPARE(f.settledCell(0, LaneTableModel::HeldOutLoss), QStringLiteral("1.500"));
+        QCOMPARE(f.cell(0, LaneTableModel::Accuracy), QStringLiteral("0.7699"));
+        QCOMPARE(f.cell(1, LaneTableModel::HeldOutLoss), QStringLiteral("\u2013"));
+        QVERIFY(!f.table->isColumnHidden(LaneTableModel::HeldOutLoss));
+        QVERIFY(f.isInked(Metric::Loss, 150, 1.5, laneColor(0, false), 4, 300));
+        QVERIFY(f.dashboard.summaryText().contains(QStringLiteral("Held-out loss 1.5")));
+        // At a step between two of them, the earlier one holds.
+        f.sendMove(Qt::NoButton, QPoint(static_cast<int>(std::lround(f.canvas->stepToPixel(138))), 100));
+        f.draw();
+        QCOMPARE(f.cell(0, LaneTableModel::Accuracy), QStringLiteral("0.7619"));
+        f.dashboard.append(std::vector {record(110, 0, 0.2)}); // starts anew from there
+        f.draw();
+        QCOMPARE(f.settledCell(0, LaneTableModel::HeldOutLoss), QStringLiteral("\u2013"));
+
+        RunColumns stored;
+        for (int step = 0; step < 3; ++step) {
+            stored.step.push_back(step);
+            for (auto* column : {&stored.loss, &stored.gradNorm, &stored.gradNormClipped, &stored.scale}) {
+                column->push_back(1);
+            }
+            stored.skipped.push_back(0);
+        }
+        stored.validations = {{1, 0.25, 0.5}};
+        LaneCurve run = lane(7, QStringLiteral("stored"));
+        run.key = Dashboard::storedKey(7);
+        run.live = false;
+        f.dashboard.addLane(run);
+        f.dashboard.setColumns(run.key, stored);
+        f.draw();
+        f.dashboard.hideCursor();
+        QCOMPARE(f.settledCell(2, LaneTableModel::HeldOutLoss), QStringLiteral("0.2500"));
+    }
+
     void smoothingIsDebiasedAndKeepsTheRawCurve()
     {
         Fixture f(300);
@@ -725,7 +776,7 @@ private slots:
     void numbersAreExportedWithAllDigits()
     {
         Fixture f(3);
-        f.dashboard.append(std::vector {record(3, 0, 0.1, notANumber), record(3, 1, infinity, 1.0 / 3, 1024)});
+        f.dashboard.append(std::vector {judged(record(3, 0, 0.1, notANumber), 0.7, 0.5), record(3, 1, infinity, 1.0 / 3, 1024)});
         f.dashboard.updateLane(lane(1, QStringLiteral("FP16, \"bare\"")));
         const QTemporaryDir folder;
         const QString file = folder.filePath(QStringLiteral("a.csv"));
@@ -734,9 +785,11 @@ private slots:
         QVERIFY(csv.open(QIODevice::ReadOnly));
         const QList<QByteArray> lines = csv.readAll().split('\n');
         QCOMPARE(lines.size(), 10);
-        QCOMPARE(lines[0], QByteArray("lane,step,loss,grad_norm,grad_norm_clipped,scale,skipped"));
-        QCOMPARE(lines[4], QByteArray("FP32,3,0.1,nan,nan,1,0"));
-        QCOMPARE(lines[8], QByteArray("\"FP16, \"\"bare\"\"\",3,inf,0.3333333333333333,0.3333333333333333,1024,0"));
+        QCOMPARE(lines[0],
+            QByteArray("lane,step,loss,grad_norm,grad_norm_clipped,scale,skipped,validation_loss,validation_accuracy"));
+        QCOMPARE(lines[4], QByteArray("FP32,3,0.1,nan,nan,1,0,0.7,0.5"));
+        QCOMPARE(
+            lines[8], QByteArray("\"FP16, \"\"bare\"\"\",3,inf,0.3333333333333333,0.3333333333333333,1024,0,,"));
 
         ViewState view = f.canvas->view();
         view.steps = {0.5, 2.5};

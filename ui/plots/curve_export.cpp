@@ -30,7 +30,8 @@ QByteArray number(const std::optional<double>& value)
 
 bool writeCurves(QIODevice& device, const LaneCollection& lanes, std::int64_t first, std::int64_t last, char separator)
 {
-    const QList<QByteArray> header {"lane", "step", "loss", "grad_norm", "grad_norm_clipped", "scale", "skipped"};
+    const QList<QByteArray> header {"lane", "step", "loss", "grad_norm", "grad_norm_clipped", "scale", "skipped",
+        "validation_loss", "validation_accuracy"};
     bool ok = device.write(header.join(separator) + '\n') >= 0;
     for (const auto& lane : lanes.lanes()) {
         if (!lane->isVisible) {
@@ -42,7 +43,8 @@ bool writeCurves(QIODevice& device, const LaneCollection& lanes, std::int64_t fi
             const auto clipped = lane->gradNormClipped.at(step);
             const QByteArray line = name + separator + QByteArray::number(static_cast<qlonglong>(step)) + separator
                 + number(lane->loss.at(step)) + separator + number(norm) + separator + number(clipped ? clipped : norm)
-                + separator + number(scale) + separator + (lane->skips.contains(step) ? '1' : '0') + '\n';
+                + separator + number(scale) + separator + (lane->skips.contains(step) ? '1' : '0') + separator
+                + number(lane->heldOutLoss.at(step)) + separator + number(lane->accuracy.at(step)) + '\n';
             ok = ok && device.write(line) == line.size();
         });
     }

@@ -118,7 +118,8 @@ public:
     void exportPng(const QString& file, double scale = 2) const;
     void exportPdf(const QString& file) const;
     void exportSvg(const QString& file) const;
-    /// One line per lane and step: lane,step,loss,grad_norm,grad_norm_clipped,scale,skipped. Full digits, C locale.
+    /// One line per lane and step: lane,step,loss,grad_norm,grad_norm_clipped,scale,skipped,validation_loss,
+    /// validation_accuracy; the last two are empty where the lane was not judged. Full digits, C locale.
     void exportCsv(const QString& file, CsvRange range) const;
 
 public slots:

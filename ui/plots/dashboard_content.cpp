@@ -31,6 +31,16 @@ StepSpan stepsIn(const AxisRange& range)
         static_cast<std::int64_t>(std::max(0.0, std::floor(range.upper)))};
 }
 
+/// Of a series that has values at some steps only.
+std::optional<double> newestUpTo(const SeriesPyramid& series, std::int64_t step)
+{
+    if (series.empty()) {
+        return std::nullopt;
+    }
+    const std::int64_t newest = series.stepBefore(step + 1, 1);
+    return newest <= step ? series.at(newest) : std::nullopt;
+}
+
 AxisScale scaleOf(Metric metric, const PanelView& panel)
 {
     if (!panel.isLog) {
@@ -83,10 +93,11 @@ std::vector<Dashboard::Private::PanelSeries> Dashboard::Private::seriesOf(Metric
         switch (metric) {
         case Metric::Loss:
             all.push_back({lane.get(), &lane->loss});
+            all.push_back({lane.get(), &lane->heldOutLoss, true});
             break;
         case Metric::GradientNorm:
             all.push_back({lane.get(), &lane->gradNorm});
-            all.push_back({lane.get(), &lane->gradNormClipped});
+            all.push_back({lane.get(), &lane->gradNormClipped, true});
             break;
         case Metric::Scale:
             all.push_back({lane.get(), &lane->scale});
@@ -95,7 +106,7 @@ std::vector<Dashboard::Private::PanelSeries> Dashboard::Private::seriesOf(Metric
             if (lane.get() != baseline) {
                 all.push_back({lane.get(), &lane->difference.gap});
                 if (showsDistance()) {
-                    all.push_back({lane.get(), &lane->distance});
+                    all.push_back({lane.get(), &lane->distance, true});
                 }
             }
             break;
@@ -116,17 +127,16 @@ std::vector<Curve> Dashboard::Private::curvesOf(Metric metric) const
         curve.stepped = metric == Metric::Scale;
         curve.highlighted = highlighted == lane.curve.key;
         curve.dimmed = highlighted && !curve.highlighted;
-        const bool second = shown.series == &lane.gradNormClipped || shown.series == &lane.distance;
-        if (second) {
+        if (shown.isSecond) {
             curve.style = Qt::DotLine;
             curve.hasBand = false;
-            curve.bridgesGaps = shown.series == &lane.distance;
+            curve.bridgesGaps = shown.series != &lane.gradNormClipped;
         } else if (metric != Metric::Scale) {
             curve.smoothing = canvas->view().smoothing;
         }
         if (metric == Metric::Scale) {
             curve.skips = &lane.skips;
-        } else if (!second && metric != Metric::Difference) {
+        } else if (!shown.isSecond && metric != Metric::Difference) {
             curve.endStep = lane.endStep;
         }
         curves.push_back(curve);
@@ -192,12 +202,17 @@ QString Dashboard::Private::noteOf(Metric metric) const
     bool aboveTop = false;
     bool hasClipped = false;
     bool hasSkips = false;
+    bool hasHeldOut = false;
     for (const PanelSeries& shown : seriesOf(metric)) {
         const SeriesStats stats = shown.series->stats(first, last);
         belowZero = belowZero || (stats.finite > 0 && stats.minimum <= 0);
         aboveTop = aboveTop || (stats.finite > 0 && stats.maximum > panel.range.upper);
         hasClipped = hasClipped || (shown.series == &shown.lane->gradNormClipped && !stats.empty());
+        hasHeldOut = hasHeldOut || (shown.series == &shown.lane->heldOutLoss && !stats.empty());
         hasSkips = hasSkips || shown.lane->skips.count() > 0;
+    }
+    if (hasHeldOut) {
+        notes.append(tr("solid: training, dotted: held-out data"));
     }
     if (metric == Metric::GradientNorm && hasClipped) {
         notes.append(tr("solid: before clipping, dotted: after"));
@@ -330,6 +345,8 @@ LaneRow Dashboard::Private::rowOf(const LaneData& lane) const
     row.gradNorm = lane.gradNorm.at(step);
     const auto clipped = lane.gradNormClipped.at(step);
     row.gradNormClipped = clipped ? clipped : row.gradNorm;
+    row.heldOutLoss = newestUpTo(lane.heldOutLoss, step);
+    row.accuracy = newestUpTo(lane.accuracy, step);
     if (canvas->view().smoothing > 0) {
         row.smoothedLoss = smoothedAt(lane.loss, step, canvas->view().smoothing);
     }
@@ -346,10 +363,16 @@ void Dashboard::Private::updateTable()
     m_tableClock.start();
     std::vector<LaneRow> rows;
     bool hasClipped = false;
+    bool hasHeldOut = false;
+    bool hasAccuracy = false;
     for (const auto& lane : data.lanes()) {
         rows.push_back(rowOf(*lane));
         hasClipped = hasClipped || !lane->gradNormClipped.empty();
+        hasHeldOut = hasHeldOut || !lane->heldOutLoss.empty();
+        hasAccuracy = hasAccuracy || !lane->accuracy.empty();
     }
+    table->setColumnShown(LaneTableModel::HeldOutLoss, hasHeldOut);
+    table->setColumnShown(LaneTableModel::Accuracy, hasAccuracy);
     table->setColumnShown(LaneTableModel::SmoothedLoss, canvas->view().smoothing > 0);
     table->setColumnShown(LaneTableModel::Clipped, hasClipped);
     table->setColumnShown(LaneTableModel::Gap, canvas->view().showsDifference);
@@ -372,8 +395,7 @@ void Dashboard::Private::addDots(const LaneData& lane, std::vector<CursorDot>& d
             if (!sample || std::abs(sample->step - *m_cursorStep) > reach || !std::isfinite(sample->value)) {
                 continue;
             }
-            const bool isSecond = shown.series == &lane.gradNormClipped || shown.series == &lane.distance;
-            const bool isSmooth = canvas->view().smoothing > 0 && metric != Metric::Scale && !isSecond;
+            const bool isSmooth = canvas->view().smoothing > 0 && metric != Metric::Scale && !shown.isSecond;
             const double value
                 = isSmooth ? smoothedAt(*shown.series, sample->step, canvas->view().smoothing) : sample->value;
             dots.push_back({static_cast<int>(metric), value, colorOf(lane), false});
@@ -457,6 +479,12 @@ QString Dashboard::Private::summary() const
             text += QLatin1Char(' ')
                 + tr("Loss not finite in %n step(s), first at step %1.", nullptr, static_cast<int>(loss.notFinite))
                       .arg(formatCount(lane->loss.nonFiniteRuns().front().first));
+        }
+        if (!lane->heldOutLoss.empty()) {
+            text += QLatin1Char(' ')
+                + tr("Held-out loss %1 at step %2.")
+                      .arg(formatValue(*lane->heldOutLoss.at(lane->heldOutLoss.lastStep())),
+                          formatCount(lane->heldOutLoss.lastStep()));
         }
         if (lane->skips.count() > 0) {
             text += QLatin1Char(' ') + tr("%n step(s) skipped.", nullptr, static_cast<int>(lane->skips.count()));

@@ -68,6 +68,7 @@ private:
     {
         const LaneData* lane;
         const SeriesPyramid* series;
+        bool isSecond = false; ///< beside the lane's curve that the plot is about: dotted, never smoothed
     };
 
     [[nodiscard]] std::vector<PanelSeries> seriesOf(Metric metric) const;

@@ -83,7 +83,7 @@ double roundingAllowance(DType lane, DType baseline, std::int64_t step, double b
 
 void LaneData::truncate(std::int64_t firstDropped)
 {
-    for (SeriesPyramid* series : {&loss, &gradNorm, &gradNormClipped, &scale, &distance}) {
+    for (SeriesPyramid* series : {&loss, &gradNorm, &gradNormClipped, &scale, &distance, &heldOutLoss, &accuracy}) {
         series->truncate(firstDropped);
     }
     skips.truncate(firstDropped);
@@ -106,6 +106,14 @@ void LaneData::append(
     }
     if (skipped) {
         skips.append(step);
+    }
+}
+
+void LaneData::appendValidation(const RunColumns::Validated& validation)
+{
+    heldOutLoss.append(validation.step, validation.loss);
+    if (!std::isnan(validation.accuracy)) {
+        accuracy.append(validation.step, validation.accuracy);
     }
 }
 
@@ -161,6 +169,9 @@ bool LaneCollection::append(std::span<const StepRecord> records)
         lane->append(record.step, record.loss, record.gradNorm, record.gradNormClipped, record.scale, record.skipped);
         if (!std::isnan(record.baselineDistance)) {
             lane->distance.append(record.step, record.baselineDistance);
+        }
+        if (record.wasValidated()) {
+            lane->appendValidation({record.step, record.validationLoss, record.validationAccuracy});
         }
         took = true;
     }
@@ -224,6 +235,8 @@ bool LaneCollection::takeIn(double milliseconds)
             took = true;
         }
         if (lane->waitingNext > 0) {
+            std::ranges::for_each(
+                from.validations, [&lane](const auto& validation) { lane->appendValidation(validation); });
             lane->waiting = RunColumns();
             lane->waitingNext = 0;
         }

@@ -34,6 +34,8 @@ struct LaneData
     SeriesPyramid gradNormClipped; ///< only steps where clipping changed the norm
     SeriesPyramid scale;
     SeriesPyramid distance; ///< of the weights to the reference lane's
+    SeriesPyramid heldOutLoss; ///< only steps after which the lane was judged, as the next
+    SeriesPyramid accuracy; ///< on held-out data
     StepRuns skips;
     LaneDifference difference;
     std::int64_t endStep = -1;
@@ -45,6 +47,7 @@ struct LaneData
 
     void truncate(std::int64_t firstDropped);
     void append(std::int64_t step, double lossValue, double norm, double clippedNorm, double scaleValue, bool skipped);
+    void appendValidation(const RunColumns::Validated& validation);
 };
 
 struct PlotMark

@@ -117,6 +117,10 @@ std::optional<double> LaneTableModel::value(const LaneRow& row, int column)
         return row.smoothedLoss;
     case Loss:
         return row.loss;
+    case HeldOutLoss:
+        return row.heldOutLoss;
+    case Accuracy:
+        return row.accuracy;
     case GradNorm:
         return row.gradNorm;
     case Clipped:
@@ -215,6 +219,10 @@ QVariant LaneTableModel::headerData(int section, Qt::Orientation orientation, in
         return tr("Smoothed");
     case Loss:
         return tr("Loss");
+    case HeldOutLoss:
+        return tr("Held out");
+    case Accuracy:
+        return tr("Accuracy");
     case GradNorm:
         return tr("Grad norm");
     case Clipped:

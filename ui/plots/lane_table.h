@@ -26,6 +26,8 @@ struct LaneRow
     std::optional<std::int64_t> step;
     std::optional<double> loss;
     std::optional<double> smoothedLoss;
+    std::optional<double> heldOutLoss; ///< newest
+    std::optional<double> accuracy; ///< on held-out data, newest
     std::optional<double> gradNorm;
     std::optional<double> gradNormClipped;
     std::optional<double> scale;
@@ -40,7 +42,21 @@ class LaneTableModel : public QAbstractTableModel
     Q_OBJECT
 
 public:
-    enum Column { Lane, Step, SmoothedLoss, Loss, GradNorm, Clipped, Scale, Gap, Distance, Skipped, ColumnCount };
+    enum Column {
+        Lane,
+        Step,
+        SmoothedLoss,
+        Loss,
+        HeldOutLoss,
+        Accuracy,
+        GradNorm,
+        Clipped,
+        Scale,
+        Gap,
+        Distance,
+        Skipped,
+        ColumnCount
+    };
     enum class Order { AsAdded, ByColumn, Nearest };
 
     using QAbstractTableModel::QAbstractTableModel;

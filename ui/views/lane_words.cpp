@@ -23,11 +23,6 @@ QString tr(const char* text)
     return QCoreApplication::translate("LaneWords", text);
 }
 
-QString percent(double share)
-{
-    return QLocale().toString(share * 100, 'f', share < 0.0995 ? 1 : 0) + QStringLiteral(" %");
-}
-
 /// A setting's JSON text as people write it: 65536.0 -> 2^16, "fp16" -> FP16.
 QString valueText(const std::string& json)
 {
@@ -83,6 +78,11 @@ Sentence endSentence(const LaneStatus& lane, const LaneFacts& facts)
 }
 
 } // namespace
+
+QString percent(double share)
+{
+    return QLocale().toString(share * 100, 'f', share < 0.0995 ? 1 : 0) + QStringLiteral(" %");
+}
 
 QString signOf(Tone tone)
 {
@@ -205,11 +205,6 @@ QString settingsSummary(const LaneConfig& config, double scale, double rate)
     return parts.join(QStringLiteral(" \u00B7 "));
 }
 
-std::uint64_t totalOf(const MemoryBytes& bytes)
-{
-    return bytes.weights + bytes.copies + bytes.gradients + bytes.optimizer + bytes.activations + bytes.workspace;
-}
-
 QString byteText(std::uint64_t bytes)
 {
     return QLocale().formattedDataSize(static_cast<qint64>(bytes), 1, QLocale::DataSizeIecFormat);
@@ -224,7 +219,7 @@ QString memoryText(const MemoryBytes& bytes)
         {tr("Optimizer"), bytes.optimizer},
         {tr("Activations"), bytes.activations},
         {tr("Workspace"), bytes.workspace},
-        {tr("Together"), totalOf(bytes)},
+        {tr("Together"), bytes.total()},
     }};
     QStringList lines;
     for (const auto& [name, count] : rows) {

@@ -34,9 +34,9 @@ QString policyLabel(const std::string& policy);
 
 /// One line per kind of memory, total last.
 QString memoryText(const MemoryBytes& bytes);
+QString percent(double share); ///< 0.125: "12 %"
 /// "1.4 MiB"
 QString byteText(std::uint64_t bytes);
-std::uint64_t totalOf(const MemoryBytes& bytes);
 
 /// A setting's path in words: "scaler.scale" -> "scale".
 QString settingName(const std::string& path);

@@ -16,6 +16,15 @@ namespace {
 
 constexpr int refreshIntervalMs = 500;
 
+constexpr double muchWaiting = 0.2; // share of a step
+
+double waitShare(const PhaseTimes& time)
+{
+    const double step = static_cast<double>(
+        time.dataMs + time.forwardMs + time.backwardMs + time.unscaleMs + time.clipMs + time.optimizerMs);
+    return step > 0 ? static_cast<double>(time.waitMs) / step : 0;
+}
+
 QString formatWord(FormatSupport support)
 {
     return support == FormatSupport::Native ? StatusLine::tr("native") : StatusLine::tr("emulated");
@@ -28,6 +37,7 @@ StatusLine::StatusLine(SessionController* controller, QWidget* parent)
     , m_controller(controller)
     , m_frames(new QLabel)
     , m_database(new QLabel)
+    , m_queue(new QLabel)
     , m_memory(new QLabel)
     , m_device(new QLabel)
     , m_timer(new QTimer(this))
@@ -35,13 +45,15 @@ StatusLine::StatusLine(SessionController* controller, QWidget* parent)
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(0, 0, 8, 0);
     row->setSpacing(16);
-    for (QLabel* label : {m_frames, m_database, m_memory, m_device}) {
+    for (QLabel* label : {m_frames, m_database, m_queue, m_memory, m_device}) {
         row->addWidget(label);
     }
     m_frames->setFont(tabularFont(m_frames->font()));
     m_frames->setAccessibleName(tr("Frame times"));
     m_frames->hide();
     m_database->setAccessibleName(tr("Database"));
+    m_queue->setFont(tabularFont(m_queue->font()));
+    m_queue->setAccessibleName(tr("Data queue"));
     m_memory->setAccessibleName(tr("Memory"));
     m_device->setAccessibleName(tr("Device"));
     m_timer->setInterval(refreshIntervalMs);
@@ -66,6 +78,38 @@ void StatusLine::noteFrame()
     m_sinceFrame.start();
 }
 
+void StatusLine::showQueue(const SessionStatus& status)
+{
+    QStringList lines;
+    bool isWaiting = false;
+    const LaneStatus* emptiest = nullptr;
+    for (const LaneStatus& lane : status.lanes) {
+        if (!lane.queuedBatches) {
+            continue;
+        }
+        const auto& last = m_controller->facts(lane.id).last;
+        const double share = last ? waitShare(last->timeMs) : 0;
+        isWaiting = isWaiting || (share > muchWaiting && lane.status == RunStatus::Running);
+        lines.append(tr("%1: %2 of %3 batches ready, waits %4 of a step")
+                         .arg(QString::fromStdString(lane.config->name))
+                         .arg(*lane.queuedBatches)
+                         .arg(lane.config->data.prefetch)
+                         .arg(percent(share)));
+        if (emptiest == nullptr || *lane.queuedBatches < *emptiest->queuedBatches) {
+            emptiest = &lane;
+        }
+    }
+    m_queue->setVisible(emptiest != nullptr);
+    if (emptiest != nullptr) {
+        const QString text
+            = tr("Data queue %1/%2").arg(*emptiest->queuedBatches).arg(emptiest->config->data.prefetch);
+        m_queue->setText(isWaiting ? signOf(Tone::Notice) + QLatin1Char(' ') + tr("%1, waiting for data").arg(text)
+                                   : text);
+        m_queue->setToolTip(tr("Batches that lie ready for the next steps, of the lane with the fewest:")
+            + QLatin1Char('\n') + lines.join(QLatin1Char('\n')));
+    }
+}
+
 void StatusLine::refresh()
 {
     if (m_frames->isVisible()) {
@@ -76,6 +120,7 @@ void StatusLine::refresh()
     if (!status) {
         return;
     }
+    showQueue(*status);
     MemoryBytes sum;
     for (const LaneStatus& lane : status->lanes) {
         sum.weights += lane.bytes.weights;
@@ -85,7 +130,7 @@ void StatusLine::refresh()
         sum.activations += lane.bytes.activations;
         sum.workspace += lane.bytes.workspace;
     }
-    m_memory->setText(tr("Memory %1").arg(byteText(totalOf(sum))));
+    m_memory->setText(tr("Memory %1").arg(byteText(sum.total())));
     m_memory->setToolTip(tr("All lanes together") + QLatin1Char('\n') + memoryText(sum));
 
     const DeviceInfo& device = status->device;

@@ -1,4 +1,4 @@
-/// The right end of the status bar: device and formats, memory by kind, the database, and on request the time between
+/// The right end of the status bar: device and formats, data queue, memory by kind, the database, and on request the time between
 /// UI frames.
 #pragma once
 
@@ -28,10 +28,12 @@ public:
 
 private:
     void refresh();
+    void showQueue(const SessionStatus& status);
 
     SessionController* m_controller;
     QLabel* m_frames;
     QLabel* m_database;
+    QLabel* m_queue;
     QLabel* m_memory;
     QLabel* m_device;
     QTimer* m_timer;

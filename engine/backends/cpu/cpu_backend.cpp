@@ -7,6 +7,7 @@
 
 #include <dnnl.hpp>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -134,6 +135,13 @@ void capDnnl(CpuIsa isa)
     }
 }
 
+std::uint64_t physicalMemory()
+{
+    const long pages = sysconf(_SC_PHYS_PAGES);
+    const long pageBytes = sysconf(_SC_PAGESIZE);
+    return pages > 0 && pageBytes > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(pageBytes) : 0;
+}
+
 DeviceInfo describeCpu()
 {
     const CpuIsa isa = cpuIsa();
@@ -145,6 +153,7 @@ DeviceInfo describeCpu()
     info.bf16 = isa == CpuIsa::Avx512Bf16 ? FormatSupport::Native : FormatSupport::Emulated;
     info.instructionSet
         = fmt::format("{}, oneDNN {}.{}.{}", nameOf(isa), version->major, version->minor, version->patch);
+    info.memoryBytes = physicalMemory();
     if (info.bf16 == FormatSupport::Native) {
         info.note
             = "Native BF16 takes subnormal BF16 inputs of matrix products and convolutions (below 1.2e-38) as zero.";
