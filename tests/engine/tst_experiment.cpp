@@ -356,7 +356,7 @@ void TestExperiment::refuses_data()
         "x.json: data.batch times the widest layer");
     row("too large a data set",
         R"({"mantissa": 1, "loss": "mse", "data": {"kind": "regression", "samples": 1000000, "features": 4096}})",
-        "x.json: data.samples times data.features makes 4096000000 numbers");
+        "x.json: data.samples is 1000000, which makes 4096000000 numbers with the 4096 of each sample");
     row("number for true", R"({"mantissa": 1, "scaler": {"frozen": 1}})",
         "x.json: scaler.frozen is 1; it must be true or false");
     row("null at the top", R"({"mantissa": 1, "steps": null})", "x.json: steps is null; it must be an integer");
@@ -384,6 +384,15 @@ void TestExperiment::refuses_data()
         "x.json: data.path is missing; mnist is read from a folder");
     row("classes from regression", R"({"mantissa": 1, "data": {"kind": "regression"}})",
         "x.json: loss is \"cross_entropy\", which compares classes");
+    row("brackets without partner",
+        R"({"mantissa": 1, "data": {"kind": "brackets", "length": 5}, "model": {"kind": "gpt"}})",
+        "x.json: data.length is 5; it must be even");
+    row("numbers from tokens", R"({"mantissa": 1, "loss": "mse", "data": {"kind": "copy"}, "model": {"kind": "gpt"}})",
+        "x.json: loss is \"mse\", which compares numbers, but copy data has a label for each token");
+    row("an MLP for tokens", R"({"mantissa": 1, "data": {"kind": "sort"}})",
+        "x.json: model.kind is \"mlp\", which reads numbers, but sort data is sequences of tokens; use \"gpt\"");
+    row("a GPT for numbers", R"({"mantissa": 1, "model": {"kind": "gpt"}})",
+        "x.json: model.kind is \"gpt\", which reads sequences of tokens, but digits data is numbers; use \"mlp\"");
     row("lane without name", R"({"mantissa": 1, "lanes": [{}]})", "x.json: lanes[0].name is missing");
     row("lane with an empty name", R"({"mantissa": 1, "lanes": [{"name": ""}]})", R"(x.json: lanes[0].name is "")");
     row("lane with line break", R"({"mantissa": 1, "lanes": [{"name": "a\nb"}]})",
