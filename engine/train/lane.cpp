@@ -94,6 +94,7 @@ void Lane::compile(const LaneConfig& config)
         copyState(*m_executor, *executor);
     }
     m_step = std::move(step);
+    m_graph = std::make_shared<const Graph>(m_step.graph);
     m_executor = std::move(executor);
     m_evaluator.reset();
 }

@@ -48,7 +48,7 @@ public:
     /// Micro-batches that lie ready; nothing if the lane's steps gather their own.
     [[nodiscard]] std::optional<std::int64_t> queuedBatches() const;
 
-    [[nodiscard]] const Graph& graph() const { return m_executor->graph(); }
+    [[nodiscard]] const std::shared_ptr<const Graph>& graph() const { return m_graph; }
 
     /// Applies what the experiment wants changed before the next step.
     std::vector<Event> applyScripted();
@@ -103,6 +103,7 @@ private:
     int m_threads;
     std::unique_ptr<BatchLoader> m_loader;
     StepGraph m_step;
+    std::shared_ptr<const Graph> m_graph; ///< of m_step, to be looked at from any thread
     std::unique_ptr<Executor> m_executor;
     std::unique_ptr<LossScaler> m_scaler;
     std::int64_t m_nextStep = 0;

@@ -504,6 +504,7 @@ std::vector<LaneStatus> LaneGroup::statuses() const
         const Lane& lane = *member->lane;
         list.push_back({.id = lane.id(),
             .config = lane.config(),
+            .graph = lane.graph(),
             .status = member->isEnded ? member->summary.status : RunStatus::Running,
             .message = member->isEnded ? member->summary.message : std::string(),
             .nextStep = lane.nextStep(),

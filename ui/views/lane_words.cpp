@@ -240,7 +240,7 @@ QString memoryText(const MemoryBytes& bytes)
 
 QString settingName(const std::string& path)
 {
-    static const std::array<std::pair<const char*, const char*>, 14> names {{
+    static const std::array<std::pair<const char*, const char*>, 15> names {{
         {"scaler.scale", QT_TRANSLATE_NOOP("LaneWords", "scale")},
         {"scaler.init_scale", QT_TRANSLATE_NOOP("LaneWords", "initial scale")},
         {"scaler.family", QT_TRANSLATE_NOOP("LaneWords", "scaler")},
@@ -253,6 +253,7 @@ QString settingName(const std::string& path)
         {"precision.policy", QT_TRANSLATE_NOOP("LaneWords", "precision")},
         {"precision.weights", QT_TRANSLATE_NOOP("LaneWords", "weights")},
         {"precision", QT_TRANSLATE_NOOP("LaneWords", "precision")},
+        {"precision.overrides", QT_TRANSLATE_NOOP("LaneWords", "formats of single ops")},
         {"clip", QT_TRANSLATE_NOOP("LaneWords", "clipping")},
         {"clip.max_norm", QT_TRANSLATE_NOOP("LaneWords", "clip threshold")},
     }};
