@@ -402,7 +402,7 @@ void Lane::reportCensus(StepRecord& record)
 void Lane::readWeights(std::vector<float>& into)
 {
     // One format for all of them, which lie side by side.
-    const DType format = graph().value(m_step.parameters.front()).type.dtype;
+    const DType format = m_executor->graph().value(m_step.parameters.front()).type.dtype;
     std::vector<std::byte> stored(m_executor->kindBytes(ValueKind::Parameter));
     m_executor->readKind(ValueKind::Parameter, stored);
     into.resize(stored.size() / sizeOf(format));
