@@ -9,7 +9,7 @@ packages=(
     g++ cmake ninja-build
     qt6-base-dev qt6-base-dev-tools qt6-svg-dev qt6-tools-dev qt6-tools-dev-tools qt6-l10n-tools libgl-dev
     libqcustomplot-dev
-    libdnnl-dev libsqlite3-dev libsqlitecpp-dev zlib1g-dev
+    libdnnl-dev libsqlite3-dev libsqlitecpp-dev zlib1g-dev libcsv-dev
     nlohmann-json3-dev libcli11-dev libfmt-dev libspdlog-dev libbenchmark-dev
 )
 

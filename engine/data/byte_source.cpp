@@ -120,6 +120,15 @@ std::unique_ptr<ByteSource> openFile(const std::filesystem::path& file)
     return std::make_unique<FileSource>(file, size);
 }
 
+const std::filesystem::path& requireFolder(const std::filesystem::path& folder)
+{
+    std::error_code ignored;
+    if (!std::filesystem::is_directory(folder, ignored)) {
+        throw Error(ErrorCode::InvalidArgument, fmt::format("data.path: {} is not a folder", folder.string()));
+    }
+    return folder;
+}
+
 std::unique_ptr<ByteSource> openMemory(std::span<const unsigned char> bytes, std::string name)
 {
     return std::make_unique<MemorySource>(bytes, std::move(name));

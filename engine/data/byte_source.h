@@ -28,6 +28,9 @@ public:
 /// no such regular file or it is empty, Error (Io) if it cannot be opened.
 std::unique_ptr<ByteSource> openFile(const std::filesystem::path& file);
 
+/// The folder, once it is found to be one. Throws Error (InvalidArgument) if it is not.
+const std::filesystem::path& requireFolder(const std::filesystem::path& folder);
+
 /// `bytes` must outlive the result.
 std::unique_ptr<ByteSource> openMemory(std::span<const unsigned char> bytes, std::string name);
 

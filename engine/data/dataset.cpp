@@ -1,15 +1,13 @@
 #include "engine/data/dataset.h"
 
 #include "engine/core/error.h"
-#include "engine/core/philox.h"
 #include "engine/core/text.h"
 #include "engine/data/sources.h"
+#include "engine/data/split.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <functional>
 #include <string_view>
 
@@ -19,50 +17,52 @@ namespace {
 
 struct Source
 {
-    std::string_view kind;
+    DataKind kind;
     Dataset (*load)(const DataRequest&);
 };
 
-constexpr std::array sources {
-    Source {"digits", loadDigits},
-    Source {"spirals", makeSpirals},
-    Source {"moons", makeMoons},
-    Source {"regression", makeRegression},
-    Source {"mnist", loadMnist},
-    Source {"fashion_mnist", loadFashionMnist},
-};
-
-const Source& sourceOf(const std::string& kind)
+const std::vector<Source>& sources()
 {
-    for (const Source& source : sources) {
-        if (source.kind == kind) {
+    constexpr std::string_view idxFiles = "train-images-idx3-ubyte and train-labels-idx1-ubyte (plain or .gz)";
+    static const std::vector<Source> table {
+        {{.name = "digits"}, loadDigits},
+        {{.name = "spirals", .settings = {"samples", "classes", "noise"}}, makeSpirals},
+        {{.name = "moons", .settings = {"samples", "noise"}}, makeMoons},
+        {{.name = "regression", .settings = {"samples", "features", "noise"}}, makeRegression},
+        {{.name = "modular_addition", .isTokens = true, .settings = {"modulus"}}, makeModularAddition},
+        {{.name = "copy", .isTokens = true, .settings = {"samples", "length", "symbols"}}, makeCopy},
+        {{.name = "sort", .isTokens = true, .settings = {"samples", "length", "symbols"}}, makeSort},
+        {{.name = "brackets", .isTokens = true, .settings = {"samples", "length"}}, makeBrackets},
+        {{.name = "mnist", .path = DataPath::Folder, .contents = idxFiles}, loadMnist},
+        {{.name = "fashion_mnist", .path = DataPath::Folder, .contents = idxFiles}, loadFashionMnist},
+        {{.name = "cifar10",
+             .path = DataPath::Folder,
+             .contents = "data_batch_1.bin to data_batch_5.bin (plain or .gz)"},
+            loadCifar10},
+        {{.name = "csv",
+             .path = DataPath::File,
+             .contents = "a table (.csv, .tsv; plain or .gz)",
+             .settings = {"header", "target", "standardise"}},
+            loadCsv},
+        {{.name = "text",
+             .path = DataPath::File,
+             .contents = "a text in UTF-8 (plain or .gz)",
+             .isTokens = true,
+             .settings = {"context", "stride"}},
+            loadText},
+    };
+    return table;
+}
+
+const Source& sourceOf(const std::string& name)
+{
+    for (const Source& source : sources()) {
+        if (source.kind.name == name) {
             return source;
         }
     }
     throw Error(ErrorCode::InvalidArgument,
-        fmt::format("data.kind is \"{}\"; it must be one of {}", kind, joined(dataKinds())));
-}
-
-void requireBetween(std::string_view name, std::int64_t value, std::int64_t lowest, std::int64_t highest)
-{
-    if (value < lowest || value > highest) {
-        throw Error(ErrorCode::InvalidArgument,
-            fmt::format("{} is {}; it must be a whole number from {} to {}", name, value, lowest, highest));
-    }
-}
-
-void split(Dataset& dataset, double validationShare, std::uint64_t seed)
-{
-    const Philox random(seed, randomStream(RandomPurpose::Split));
-    const std::vector<std::uint32_t> order = permutation(static_cast<std::uint32_t>(dataset.samples), random, 0);
-    // Something must be left to train on.
-    const std::int64_t heldOut = std::min<std::int64_t>(
-        std::llround(validationShare * static_cast<double>(dataset.samples)), dataset.samples - 1);
-    const auto border = order.begin() + heldOut;
-    dataset.validation.assign(order.begin(), border);
-    dataset.train.assign(border, order.end());
-    std::sort(dataset.validation.begin(), dataset.validation.end());
-    std::sort(dataset.train.begin(), dataset.train.end());
+        fmt::format("data.kind is \"{}\"; it must be one of {}", name, joined(dataKinds())));
 }
 
 /// Row i begins at i stride and is written as write(number) of each of its `width` numbers.
@@ -86,49 +86,42 @@ void gatherRows(std::span<const From> rows, std::int64_t stride, std::int64_t wi
 
 std::vector<std::string> dataKinds()
 {
-    std::vector<std::string> kinds;
-    for (const Source& source : sources) {
-        kinds.emplace_back(source.kind);
+    std::vector<std::string> names;
+    for (const Source& source : sources()) {
+        names.emplace_back(source.kind.name);
     }
-    return kinds;
+    return names;
 }
 
-void checkData(const DataConfig& config)
+const DataKind& dataKind(const std::string& name)
 {
-    sourceOf(config.kind);
-    // Bounds that keep a mistyped number from asking for all memory; each is far above what trains here.
-    requireBetween("data.batch", config.batch, 1, 1'000'000);
-    requireBetween("data.samples", config.samples, 2, 10'000'000);
-    requireBetween("data.classes", config.classes, 2, 1000);
-    requireBetween("data.features", config.features, 1, 10'000);
-    constexpr std::int64_t mostNumbers = 100'000'000;
-    if (config.kind == "regression" && config.samples * config.features > mostNumbers) {
-        throw Error(ErrorCode::InvalidArgument,
-            fmt::format("data.samples is {} and data.features is {}; their product must be at most {}", config.samples,
-                config.features, mostNumbers));
-    }
-    if (!std::isfinite(config.noise) || config.noise < 0) {
-        throw Error(ErrorCode::InvalidArgument,
-            fmt::format("data.noise is {}; it must be a finite number of 0 or more", config.noise));
-    }
-    if (!(config.validationShare >= 0 && config.validationShare < 1)) {
-        throw Error(ErrorCode::InvalidArgument,
-            fmt::format("data.validation_share is {}; it must be 0 or more and below 1", config.validationShare));
-    }
+    return sourceOf(name).kind;
 }
 
 Dataset loadDataset(const DataConfig& config, std::uint64_t seed, const std::filesystem::path& directory)
 {
     checkData(config);
-    Dataset dataset = sourceOf(config.kind).load({.config = config, .seed = seed, .folder = directory / config.path});
+    const std::filesystem::path path = (directory / config.path).lexically_normal();
+    Dataset dataset = sourceOf(config.kind).load({.config = config, .seed = seed, .path = path});
     dataset.name = config.kind;
-    split(dataset, config.validationShare, seed);
+    if (dataset.train.empty()) {
+        splitAtRandom(dataset, config.validationShare, seed);
+    }
     return dataset;
 }
 
 void labelsToTargets(Dataset& dataset)
 {
-    if (dataset.labels.empty() || dataset.labelsTokens || !dataset.targets.empty()) {
+    if (dataset.labels.empty() || dataset.labelsTokens) {
+        return;
+    }
+    if (!dataset.targets.empty()) {
+        const bool areClasses = std::ranges::all_of(dataset.targets, [](float x) { return x == 0 || x == 1; });
+        if (!areClasses) {
+            dataset.labels.clear();
+            dataset.classNames.clear();
+            dataset.classes = 0;
+        }
         return;
     }
     const std::int64_t width = dataset.classes == 2 ? 1 : dataset.classes;

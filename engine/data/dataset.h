@@ -15,8 +15,8 @@ namespace mantissa {
 /// The label of what is not asked: it counts neither in the loss nor in the accuracy (PyTorch's ignore_index).
 inline constexpr std::int32_t ignoredLabel = -100;
 
-/// n samples of f numbers or tokens each, with labels (classification, next token) or targets (regression). Both only
-/// after labelsToTargets().
+/// n samples of f numbers or tokens each, with labels (classification, next token) or targets (regression). Both after
+/// labelsToTargets(), and of a csv whose target is numbers that may be classes.
 struct Dataset
 {
     std::string name; ///< its kind: "digits"
@@ -40,7 +40,7 @@ struct Dataset
     std::vector<std::string> classNames;
 
     std::vector<std::uint32_t> train; ///< sample indices, ascending
-    std::vector<std::uint32_t> validation; ///< the others, ascending; may be empty
+    std::vector<std::uint32_t> validation; ///< ascending; the others, of text only those that share no character
 
     [[nodiscard]] std::int64_t labelsPerSample() const { return labelsTokens ? features : 1; }
 };
@@ -52,8 +52,9 @@ struct Dataset
 Dataset loadDataset(const DataConfig& config, std::uint64_t seed, const std::filesystem::path& directory);
 
 /// Adds targets that say what the labels say, for the losses that compare numbers (mse, bce_with_logits): one 0 or 1
-/// per sample for two classes, otherwise one per class with a 1 at the label's place. Data that has targets, or a label
-/// for each token, it leaves as it is.
+/// per sample for two classes, otherwise one per class with a 1 at the label's place. Targets that are there stay;
+/// labels beside them go unless the targets are 0 and 1, since other numbers are not to be counted as right or wrong.
+/// Data with a label for each token it leaves as it is.
 void labelsToTargets(Dataset& dataset);
 
 /// Copy the samples with the given indices into the caller's memory: inputs or tokens [m, f], labels [m] or [m, f],

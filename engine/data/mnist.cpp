@@ -2,6 +2,7 @@
 // The separate test files (t10k-...) are not read: what is held out is drawn from the training files by
 // data.validation_share, as for every data set, so that a run depends on its settings and not on what else lies there.
 #include "engine/core/error.h"
+#include "engine/data/byte_source.h"
 #include "engine/data/image_dataset.h"
 #include "engine/data/sources.h"
 
@@ -39,18 +40,7 @@ NamedIdx read(const fs::path& folder, std::string_view stem, std::string_view en
 
 Dataset loadIdxFolder(const DataRequest& request, std::vector<std::string> classNames)
 {
-    if (request.config.path.empty()) {
-        throw Error(ErrorCode::InvalidArgument,
-            fmt::format("data.path is empty; for {} it must name the folder that holds train-images-idx3-ubyte and "
-                        "train-labels-idx1-ubyte (plain or .gz)",
-                request.config.kind));
-    }
-    std::error_code ignored;
-    if (!fs::is_directory(request.folder, ignored)) {
-        throw Error(ErrorCode::InvalidArgument,
-            fmt::format("data.path: {} is not a folder", request.folder.lexically_normal().string()));
-    }
-    const fs::path folder = request.folder.lexically_normal();
+    const fs::path& folder = requireFolder(request.path);
     // The small file first: a wrong folder shows at once.
     const NamedIdx labels = read(folder, "train-labels", "idx1-ubyte", IdxContents::Labels);
     NamedIdx images = read(folder, "train-images", "idx3-ubyte", IdxContents::Images);

@@ -127,7 +127,7 @@ std::unique_ptr<LaneGroup::Member> LaneGroup::makeMember(
     std::shared_ptr<const Dataset> data = m_datasets.get(config);
     made->lane = std::make_unique<Lane>(
         id, std::move(config), std::move(events), std::move(data), m_backend, m_threadsPerLane);
-    made->initialWeightsHash = made->lane->weightsHash();
+    made->initialWeightsHash = made->lane->initialWeightsHash();
     made->summary.minLoss = std::numeric_limits<double>::infinity();
     return made;
 }

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace mantissa {
 
 bool usesLabels(const LaneConfig& lane)
@@ -24,6 +26,15 @@ ModelTask trainingTask(const LaneConfig& lane, const Dataset& data)
                 "loss: {} compares with numbers, but the {} data has a label for each token; use cross_entropy.",
                 lane.loss, lane.data.kind));
     }
+    if (lane.loss == "bce_with_logits") {
+        const auto [least, most] = std::ranges::minmax(data.targets);
+        if (least < 0 || most > 1) {
+            throw Error(ErrorCode::InvalidArgument,
+                fmt::format("loss: bce_with_logits compares with shares from 0 to 1, but the targets of the {} data go "
+                            "from {} to {}; use mse.",
+                    lane.data.kind, least, most));
+        }
+    }
     ModelTask task;
     task.batch = lane.data.batch;
     task.sample.dtype = data.vocabulary > 0 ? DType::Int32 : DType::Float32;
@@ -34,6 +45,7 @@ ModelTask trainingTask(const LaneConfig& lane, const Dataset& data)
     task.ignoreIndex = ignoredLabel;
     task.outputs = usesLabels(lane) ? data.classes : data.targetWidth;
     task.loss = lane.loss;
+    task.lossForm = lane.lossForm;
     task.seed = lane.seed;
     return task;
 }

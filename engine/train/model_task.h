@@ -11,7 +11,7 @@ namespace mantissa {
 bool usesLabels(const LaneConfig& lane);
 
 /// The task of training the lane's model on the data set. Images without channels have one.
-/// Throws Error (InvalidArgument) if the loss needs labels that the data does not have.
+/// Throws Error (InvalidArgument) if the loss needs labels that the data does not have, or other targets.
 ModelTask trainingTask(const LaneConfig& lane, const Dataset& data);
 
 } // namespace mantissa

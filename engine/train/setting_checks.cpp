@@ -1,5 +1,6 @@
 #include "engine/train/setting_checks.h"
 
+#include "engine/autocast/policy.h"
 #include "engine/core/error.h"
 
 #include <fmt/format.h>
@@ -51,13 +52,10 @@ Fault nesterovNeedsMomentum(const LaneConfig& lane)
     return {};
 }
 
-Fault dataNeedsFolder(const LaneConfig& lane)
+Fault dataIsPossible(const LaneConfig& lane)
 {
-    if ((lane.data.kind == "mnist" || lane.data.kind == "fashion_mnist") && lane.data.path.empty()) {
-        return SettingFault {"data.path",
-            fmt::format("is missing; {} is read from a folder of yours: name the one with "
-                        "train-images-idx3-ubyte (or .gz)",
-                lane.data.kind)};
+    if (const auto fault = findDataFault(lane.data)) {
+        return SettingFault {"data." + fault->setting, fault->text};
     }
     return {};
 }
@@ -70,7 +68,48 @@ Fault lossFitsData(const LaneConfig& lane)
                         "\"mse\"",
                 lane.loss)};
     }
+    if (dataKind(lane.data.kind).isTokens && lane.loss != "cross_entropy") {
+        return SettingFault {"loss",
+            fmt::format("is \"{}\", which compares numbers, but {} data has a label for each token; use "
+                        "\"cross_entropy\"",
+                lane.loss, lane.data.kind)};
+    }
     return {};
+}
+
+Fault halfWeightsNeedFormat(const LaneConfig& lane)
+{
+    if (lane.precision.weights == "half" && policyNamed(lane.precision.policy).lower == DType::Float32) {
+        return SettingFault {"precision.weights",
+            fmt::format(
+                "is \"half\", but the policy \"{}\" has no 16-bit format to store weights in; use one that has, "
+                "such as \"pure-fp16\", or \"master\"",
+                lane.precision.policy)};
+    }
+    return {};
+}
+
+Fault lossFormFitsLoss(const LaneConfig& lane)
+{
+    if (lane.lossForm != "fused" && lane.loss != "cross_entropy") {
+        return SettingFault {"loss_form",
+            fmt::format("is \"{}\", which takes cross_entropy apart, but the loss is \"{}\"; use \"fused\"",
+                lane.lossForm, lane.loss)};
+    }
+    return {};
+}
+
+Fault modelFitsData(const LaneConfig& lane)
+{
+    const std::string better = modelFor(lane.data.kind, lane.model.kind);
+    if (better.empty()) {
+        return {};
+    }
+    const bool isTokens = dataKind(lane.data.kind).isTokens;
+    return SettingFault {"model.kind",
+        fmt::format("is \"{}\", which reads {}, but {} data is {}; use \"{}\", or other data", lane.model.kind,
+            isTokens ? "numbers" : "sequences of tokens", lane.data.kind, isTokens ? "sequences of tokens" : "numbers",
+            better)};
 }
 
 Fault layersFitKind(const LaneConfig& lane)
@@ -101,12 +140,6 @@ Fault headsDivideWidth(const LaneConfig& lane)
 Fault sizesAreBearable(const LaneConfig& lane)
 {
     constexpr std::int64_t mostNumbers = std::int64_t {1} << 28; // 1 GiB of FP32
-    constexpr std::int64_t mostGenerated = 100'000'000;
-    if (lane.data.kind == "regression" && lane.data.samples * lane.data.features > mostGenerated) {
-        return SettingFault {"data.samples",
-            fmt::format("times data.features makes {} numbers; at most {} are generated",
-                lane.data.samples * lane.data.features, mostGenerated)};
-    }
     std::int64_t weights = 0;
     std::int64_t widest = 0;
     std::int64_t before = 0;
@@ -145,14 +178,23 @@ Fault scalerAccepts(const LaneConfig& lane)
 
 std::optional<SettingFault> findFault(const LaneConfig& lane)
 {
-    constexpr std::array checks {clipNeedsOneThreshold, warmupNeedsSteps, nesterovNeedsMomentum, dataNeedsFolder,
-        lossFitsData, layersFitKind, headsDivideWidth, sizesAreBearable, scalerAccepts};
+    constexpr std::array checks {clipNeedsOneThreshold, warmupNeedsSteps, nesterovNeedsMomentum, dataIsPossible,
+        lossFitsData, lossFormFitsLoss, modelFitsData, halfWeightsNeedFormat, layersFitKind, headsDivideWidth,
+        sizesAreBearable, scalerAccepts};
     for (const auto check : checks) {
         if (const Fault fault = check(lane)) {
             return fault;
         }
     }
     return {};
+}
+
+std::string modelFor(const std::string& dataKindName, const std::string& modelKind)
+{
+    const bool isTokens = dataKind(dataKindName).isTokens;
+    // A list of layers may begin with an embedding; whether it does, building it tells.
+    const bool fits = modelKind == "layers" || isTokens == (modelKind == "gpt");
+    return fits ? "" : isTokens ? "gpt" : "mlp";
 }
 
 } // namespace mantissa

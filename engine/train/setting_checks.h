@@ -18,4 +18,7 @@ struct SettingFault
 /// The first fault of a lane's settings, or nothing.
 std::optional<SettingFault> findFault(const LaneConfig& lane);
 
+/// A kind of model that reads such data, tokens or numbers, where `modelKind` reads the other; empty if that fits.
+std::string modelFor(const std::string& dataKindName, const std::string& modelKind);
+
 } // namespace mantissa

@@ -2,6 +2,7 @@
 
 #include "engine/autocast/policy.h"
 #include "engine/nn/layer.h"
+#include "engine/nn/model.h"
 #include "engine/train/setting_rows.h"
 
 #include <cfloat>
@@ -135,6 +136,14 @@ std::vector<Setting> makeTable()
         rows::integer<std::int64_t>("data.classes", {2, 100}, Live::No, FIELD(data.classes)),
         rows::integer<std::int64_t>("data.features", {1, 4096}, Live::No, FIELD(data.features)),
         rows::number("data.noise", {0, 100}, Live::No, FIELD(data.noise)),
+        rows::choice("data.header", {"auto", "yes", "no"}, Live::No, FIELD(data.header)),
+        rows::text("data.target", shorter, Live::No, FIELD(data.target), anyText),
+        rows::boolean("data.standardise", Live::No, FIELD(data.standardise)),
+        rows::integer<std::int64_t>("data.context", {1, 8192}, Live::No, FIELD(data.context)),
+        rows::integer<std::int64_t>("data.stride", {0, 8192}, Live::No, FIELD(data.stride)),
+        rows::integer<std::int64_t>("data.modulus", {2, 1000}, Live::No, FIELD(data.modulus)),
+        rows::integer<std::int64_t>("data.length", {2, 1024}, Live::No, FIELD(data.length)),
+        rows::integer<std::int64_t>("data.symbols", {2, 1000}, Live::No, FIELD(data.symbols)),
         rows::number("data.validation_share", {0, 0.9}, Live::No, FIELD(data.validationShare)),
         rows::integer<std::int64_t>("data.prefetch", {0, 64}, Live::Yes, FIELD(data.prefetch)),
         rows::number("data.throttle_ms", {0, 10'000}, Live::Yes, FIELD(data.throttleMs)),
@@ -159,6 +168,7 @@ std::vector<Setting> makeTable()
         modelLayers(),
 
         rows::choice("loss", {"cross_entropy", "mse", "bce_with_logits"}, Live::No, FIELD(loss)),
+        rows::choice("loss_form", lossForms(), Live::No, FIELD(lossForm)),
         rows::number("loss_weight", {0, 1e30, false}, Live::No, FIELD(lossWeight)),
 
         rows::choice("optimizer.kind", {"sgd", "adam", "adamw"}, Live::No, FIELD(optimizer.kind)),
@@ -179,7 +189,7 @@ std::vector<Setting> makeTable()
         rows::boolean("schedule.count_skipped", Live::Yes, FIELD(schedule.countSkipped)),
 
         rows::choice("precision.policy", policyNames(), Live::Yes, FIELD(precision.policy)),
-        rows::choice("precision.weights", {"master"}, Live::Yes, FIELD(precision.weights)),
+        rows::choice("precision.weights", {"master", "half"}, Live::Yes, FIELD(precision.weights)),
         precisionOverrides(),
 
         rows::enumeration<ClipOrder>(

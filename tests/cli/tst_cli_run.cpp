@@ -50,6 +50,8 @@ private slots:
     void printsTheGraphInsteadOfTraining();
     void repeatsExactly();
     void eachThreadCountRepeatsExactly();
+    void trainsOnATable();
+    void namesTheFaultOfATable();
     void optionsChangeTheExperiment();
     void setReachesOnlyLanesWithAScaler();
     void numbersThatAreNotFiniteAreTexts();
@@ -226,6 +228,40 @@ void TestCliRun::eachThreadCountRepeatsExactly()
         QVERIFY(hashes[0] != hashes[1]);
         QCOMPARE(hashesOf(m_cli.run(arguments)), hashes);
     }
+}
+
+void TestCliRun::trainsOnATable()
+{
+    // Whether a shape's number and a colour's are of the same parity: neither column tells it alone.
+    const QStringList shapes {"circle", "square", "triangle", "star"};
+    const QStringList colours {"red", "green", "blue"};
+    QString table = "shape;colour;weight;fits\n";
+    for (int i = 0; i < 240; ++i) {
+        table += QString("%1;%2;%3;%4\n")
+                     .arg(shapes[i % 4], colours[i % 3])
+                     .arg(i * 7 % 11)
+                     .arg(i % 4 % 2 == i % 3 % 2 ? "yes" : "no");
+    }
+    m_cli.write("table.csv", table);
+    const QString file = m_cli.write("table.json", R"({"mantissa": 1, "steps": 200, "optimizer": {"lr": 0.01},
+        "data": {"kind": "csv", "path": "table.csv", "target": "fits"}, "model": {"hidden": [32]},
+        "lanes": [{"name": "FP32"}, {"name": "BF16", "precision": {"policy": "bf16"}}]})");
+    const CliResult result = m_cli.run({"run", file, "--no-db", "--json"});
+    QVERIFY2(result.code == 0, qPrintable(result.err));
+    const QJsonArray runs = result.json()["runs"].toArray();
+    QCOMPARE(runs.size(), 2);
+    for (const auto& run : runs) {
+        QCOMPARE(run.toObject()["validation"].toObject()["accuracy"].toDouble(), 1.0);
+    }
+}
+
+void TestCliRun::namesTheFaultOfATable()
+{
+    m_cli.write("broken.csv", "size,price\n1,2\n,3\n");
+    const CliResult result = m_cli.run(
+        {"run", m_file, "--no-db", "--set", "data.kind=csv", "--set", "loss=mse", "--set", "data.path=broken.csv"});
+    QCOMPARE(result.code, 2);
+    QVERIFY2(result.err.contains("broken.csv, line 3, column \"size\": the cell is empty"), qPrintable(result.err));
 }
 
 void TestCliRun::optionsChangeTheExperiment()

@@ -230,15 +230,27 @@ private slots:
         row("data.samples is 1000000000000;", "moons", [](DataConfig& c) { c.samples = 1'000'000'000'000; });
         row("data.classes is 1;", "spirals", [](DataConfig& c) { c.classes = 1; });
         row("data.features is 0;", "regression", [](DataConfig& c) { c.features = 0; });
-        row("data.samples is 1000000 and data.features is 5000;", "regression", [](DataConfig& c) {
-            c.samples = 1'000'000;
-            c.features = 5000;
-        });
+        row("data.samples is 1000000, which makes 5000000000 numbers with the 5000 of each sample;", "regression",
+            [](DataConfig& c) {
+                c.samples = 1'000'000;
+                c.features = 5000;
+            });
         row("data.noise is -1;", "moons", [](DataConfig& c) { c.noise = -1; });
         row("data.noise is nan;", "moons", [](DataConfig& c) { c.noise = std::nan(""); });
         row("data.validation_share is 1;", "digits", [](DataConfig& c) { c.validationShare = 1; });
         row("data.validation_share is nan;", "digits", [](DataConfig& c) { c.validationShare = std::nan(""); });
-        row("data.path is empty; for mnist ", "mnist", [](DataConfig&) {});
+        row("data.path is missing; mnist is read from a folder of yours: name the one with train-images", "mnist",
+            [](DataConfig&) {});
+        row("data.path is missing; csv is read from a file of yours", "csv", [](DataConfig&) {});
+        row("data.length is 7; it must be even", "brackets", [](DataConfig& c) { c.length = 7; });
+        row("data.modulus is 1;", "modular_addition", [](DataConfig& c) { c.modulus = 1; });
+        row("data.samples is 1000000, which makes 256000000 numbers", "copy", [](DataConfig& c) {
+            c.samples = 1'000'000;
+            c.length = 128;
+        });
+        row("data.symbols is 1;", "sort", [](DataConfig& c) { c.symbols = 1; });
+        row("data.context is 0;", "text", [](DataConfig& c) { c.context = 0; });
+        row("data.stride is -1;", "text", [](DataConfig& c) { c.stride = -1; });
         row("data.path: /nowhere/at/all is not a folder", "mnist", [](DataConfig& c) { c.path = "/nowhere/at/all"; });
     }
 

@@ -101,13 +101,15 @@ LaneConfig randomLane(Dice& dice, const std::string& name)
     c.model.hidden.assign(static_cast<std::size_t>(dice.below(4)), 1 + dice.below(99));
     c.model.activation = dice.pick({"relu", "gelu_tanh"});
     c.model.dropout = dice.coin() ? dice.unit() : 0;
+    c.lossForm = dice.pick({"fused", "log_softmax", "log_of_softmax"});
     c.lossWeight = dice.coin() ? 1 : 1e-6;
     c.optimizer.kind = dice.pick({"sgd", "adam", "adamw"});
     c.optimizer.lr = dice.unit();
     c.optimizer.weightDecay = dice.coin() ? dice.unit() : (c.optimizer.kind == "adamw" ? 0.01 : 0);
     c.schedule.kind = dice.pick({"constant", "cosine", "step"});
     c.schedule.countSkipped = dice.coin();
-    c.precision.policy = dice.pick({"fp32", "fp16", "bf16"});
+    c.precision.policy = dice.pick({"fp32", "fp16", "bf16", "pure-fp16", "O3"});
+    c.precision.weights = c.precision.policy == "fp32" ? "master" : dice.pick({"master", "half"});
     if (dice.coin()) {
         c.precision.overrides = {{"relu", "fp32"}, {"fc1.dotted name", dice.pick({"fp16", "bf16"})}};
     }
@@ -225,6 +227,12 @@ void TestExperiment::fillsInTheDefaults()
     QCOMPARE(lane(R"({"optimizer": {"kind": "adam"}})").optimizer.weightDecay, 0.0);
     QCOMPARE(lane(R"({"optimizer": {"kind": "sgd"}})").optimizer.weightDecay, 0.0);
     QCOMPARE(lane(R"({"optimizer": {"kind": "sgd", "weight_decay": 0.01}})").optimizer.weightDecay, 0.01);
+    for (const auto& [policy, weights] : {std::pair {"fp16", "master"}, std::pair {"O2", "master"},
+             std::pair {"O3", "half"}, std::pair {"pure-fp16", "half"}, std::pair {"pure-bf16", "half"}}) {
+        const json precision {{"precision", {{"policy", policy}}}};
+        QCOMPARE(lane(precision.dump()).precision.weights, std::string(weights));
+    }
+    QCOMPARE(lane(R"({"precision": {"policy": "O3", "weights": "master"}})").precision.weights, std::string("master"));
     const LaneConfig scaled = lane(R"({"scaler": {}})");
     QVERIFY(scaled.scaler.has_value());
     QVERIFY((*scaled.scaler == mantissa::ScalerConfig {"pytorch", 65536, 2, 0.5, 2000, false}));
@@ -348,7 +356,7 @@ void TestExperiment::refuses_data()
         "x.json: data.batch times the widest layer");
     row("too large a data set",
         R"({"mantissa": 1, "loss": "mse", "data": {"kind": "regression", "samples": 1000000, "features": 4096}})",
-        "x.json: data.samples times data.features makes 4096000000 numbers");
+        "x.json: data.samples is 1000000, which makes 4096000000 numbers with the 4096 of each sample");
     row("number for true", R"({"mantissa": 1, "scaler": {"frozen": 1}})",
         "x.json: scaler.frozen is 1; it must be true or false");
     row("null at the top", R"({"mantissa": 1, "steps": null})", "x.json: steps is null; it must be an integer");
@@ -368,10 +376,23 @@ void TestExperiment::refuses_data()
         "x.json: schedule.warmup_steps is 0, but a warm-up needs steps");
     row("Nesterov without momentum", R"({"mantissa": 1, "optimizer": {"kind": "sgd", "nesterov": true}})",
         "x.json: optimizer.nesterov is true, but");
+    row("half weights without a format", R"({"mantissa": 1, "precision": {"weights": "half"}})",
+        R"(x.json: precision.weights is "half", but the policy "fp32" has no 16-bit format)");
+    row("parts of another loss", R"({"mantissa": 1, "loss": "mse", "loss_form": "log_softmax"})",
+        R"(x.json: loss_form is "log_softmax", which takes cross_entropy apart, but the loss is "mse")");
     row("MNIST without folder", R"({"mantissa": 1, "data": {"kind": "mnist"}})",
         "x.json: data.path is missing; mnist is read from a folder");
     row("classes from regression", R"({"mantissa": 1, "data": {"kind": "regression"}})",
         "x.json: loss is \"cross_entropy\", which compares classes");
+    row("brackets without partner",
+        R"({"mantissa": 1, "data": {"kind": "brackets", "length": 5}, "model": {"kind": "gpt"}})",
+        "x.json: data.length is 5; it must be even");
+    row("numbers from tokens", R"({"mantissa": 1, "loss": "mse", "data": {"kind": "copy"}, "model": {"kind": "gpt"}})",
+        "x.json: loss is \"mse\", which compares numbers, but copy data has a label for each token");
+    row("an MLP for tokens", R"({"mantissa": 1, "data": {"kind": "sort"}})",
+        "x.json: model.kind is \"mlp\", which reads numbers, but sort data is sequences of tokens; use \"gpt\"");
+    row("a GPT for numbers", R"({"mantissa": 1, "model": {"kind": "gpt"}})",
+        "x.json: model.kind is \"gpt\", which reads sequences of tokens, but digits data is numbers; use \"mlp\"");
     row("lane without name", R"({"mantissa": 1, "lanes": [{}]})", "x.json: lanes[0].name is missing");
     row("lane with an empty name", R"({"mantissa": 1, "lanes": [{"name": ""}]})", R"(x.json: lanes[0].name is "")");
     row("lane with line break", R"({"mantissa": 1, "lanes": [{"name": "a\nb"}]})",

@@ -1,25 +1,19 @@
 // MNIST-style folders: good ones come back exactly, broken ones are refused by name without a crash or a large
 // allocation.
-#include "engine/core/error.h"
+#include "data_files.h"
 #include "engine/core/philox.h"
-#include "engine/data/dataset.h"
 #include "engine/data/idx_file.h"
-
-#include <QTemporaryDir>
-#include <QtTest>
 
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <numeric>
 
 using namespace mantissa;
+using namespace mantissa::test;
 
 namespace {
-
-using Bytes = std::vector<unsigned char>;
 
 constexpr auto imagesFile = "train-images-idx3-ubyte";
 constexpr auto labelsFile = "train-labels-idx1-ubyte";
@@ -80,43 +74,11 @@ Bytes randomBytes(std::size_t count)
     return bytes;
 }
 
-Bytes gzip(const Bytes& plain)
-{
-    z_stream stream {};
-    constexpr int gzipWrapper = 15 + 16;
-    if (deflateInit2(&stream, 6, Z_DEFLATED, gzipWrapper, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
-        return {};
-    }
-    Bytes packed(deflateBound(&stream, static_cast<uLong>(plain.size())) + 32);
-    stream.next_in = const_cast<unsigned char*>(plain.data());
-    stream.avail_in = static_cast<uInt>(plain.size());
-    stream.next_out = packed.data();
-    stream.avail_out = static_cast<uInt>(packed.size());
-    deflate(&stream, Z_FINISH);
-    packed.resize(stream.total_out);
-    deflateEnd(&stream);
-    return packed;
-}
-
 long peakMemoryKiB()
 {
     rusage usage {};
     getrusage(RUSAGE_SELF, &usage);
     return usage.ru_maxrss;
-}
-
-/// The message of the Error that reading gives; empty if there was none.
-QString refusal(const QString& path, const std::string& kind = "mnist")
-{
-    DataConfig settings;
-    settings.kind = kind;
-    settings.path = path.toStdString();
-    try {
-        loadDataset(settings, 1, ".");
-    } catch (const Error& error) {
-        return QString::fromUtf8(error.what());
-    }
-    return {};
 }
 
 QString refusalOfFile(const QString& path, IdxContents contents)
@@ -135,26 +97,13 @@ class TestIdxFiles : public QObject
 {
     Q_OBJECT
 
-    QTemporaryDir m_folder;
+    DataFolder m_folder;
 
-    void write(const QString& name, const Bytes& bytes)
-    {
-        QFile file(m_folder.filePath(name));
-        file.remove(); // some file systems wait for the disk when a file is overwritten
-        QVERIFY(file.open(QIODevice::WriteOnly));
-        QCOMPARE(file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<qint64>(bytes.size())),
-            static_cast<qint64>(bytes.size()));
-    }
+    [[nodiscard]] QString refusalOfFolder() const { return refusal(m_folder.settings("mnist")); }
 
 private slots:
 
-    void init()
-    {
-        QDir folder(m_folder.path());
-        for (const QString& name : folder.entryList(QDir::AllEntries | QDir::System | QDir::NoDotAndDotDot)) {
-            QVERIFY(folder.remove(name) || folder.rmdir(name));
-        }
-    }
+    void init() { m_folder.clear(); }
 
     void goodFoldersComeBackExactly_data()
     {
@@ -176,8 +125,8 @@ private slots:
         QFETCH(const QString, imagesName);
         QFETCH(const QString, labelsName);
         QFETCH(const bool, compressed);
-        write(imagesName, compressed ? gzip(imageBytes(25)) : imageBytes(25));
-        write(labelsName, compressed ? gzip(labelBytes(25)) : labelBytes(25));
+        m_folder.write(imagesName, compressed ? gzip(imageBytes(25)) : imageBytes(25));
+        m_folder.write(labelsName, compressed ? gzip(labelBytes(25)) : labelBytes(25));
 
         for (const char* kind : {"mnist", "fashion_mnist"}) {
             DataConfig settings;
@@ -265,9 +214,9 @@ private slots:
         QFETCH(const Bytes, labels);
         QFETCH(const QString, file);
         QFETCH(const QString, found);
-        write(imagesFile, images);
-        write(labelsFile, labels);
-        const QString message = refusal(m_folder.path());
+        m_folder.write(imagesFile, images);
+        m_folder.write(labelsFile, labels);
+        const QString message = refusalOfFolder();
         QVERIFY2(message.contains(file), qPrintable(message));
         QVERIFY2(message.contains(found), qPrintable(message));
     }
@@ -276,10 +225,10 @@ private slots:
     {
         const Bytes plain = imageBytes(20);
         const IdxArray whole = parseIdx(plain, IdxContents::Images, "whole");
-        const QString path = m_folder.filePath("file");
+        const QString path = m_folder.path("file");
         for (const Bytes& good : {plain, gzip(plain)}) {
             for (std::size_t size = 0; size < good.size(); ++size) {
-                write("file", Bytes(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(size)));
+                m_folder.write("file", Bytes(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(size)));
                 QVERIFY2(refusalOfFile(path, IdxContents::Images).contains(path), qPrintable(QString::number(size)));
             }
         }
@@ -289,7 +238,7 @@ private slots:
         for (std::size_t bit = 0; bit < packed.size() * 8; ++bit) {
             Bytes flipped = packed;
             flipped[bit / 8] ^= static_cast<unsigned char>(1U << bit % 8);
-            write("file", flipped);
+            m_folder.write("file", flipped);
             if (const QString message = refusalOfFile(path, IdxContents::Images); message.isEmpty()) {
                 QCOMPARE(readIdxFile(path.toStdString(), IdxContents::Images).values, whole.values);
             } else {
@@ -317,25 +266,25 @@ private slots:
     void aHeaderThatAsksForMuchGetsNoMemory()
     {
         // Noise does not compress, so the packed file is large enough for its claim of 256 Mi values to be possible.
-        write("file.gz", gzip(idx(0x803, {1U << 14U, 1U << 7U, 1U << 7U}, randomBytes(400'000))));
+        m_folder.write("file.gz", gzip(idx(0x803, {1U << 14U, 1U << 7U, 1U << 7U}, randomBytes(400'000))));
         const long before = peakMemoryKiB();
-        QVERIFY(refusalOfFile(m_folder.filePath("file.gz"), IdxContents::Images)
+        QVERIFY(refusalOfFile(m_folder.path("file.gz"), IdxContents::Images)
                     .contains("is cut off: 400000 of 268435456 values are there"));
         QVERIFY2(peakMemoryKiB() - before < 32 * 1024, qPrintable(QString::number(peakMemoryKiB() - before)));
     }
 
     void whatIsNoFileIsRefused()
     {
-        QVERIFY(refusal(m_folder.path()).contains("holds no train-labels-idx1-ubyte (plain or .gz)"));
-        write(labelsFile, labelBytes(20));
-        QVERIFY(refusal(m_folder.path()).contains("holds no train-images-idx3-ubyte (plain or .gz)"));
-        QVERIFY(refusal(m_folder.filePath(labelsFile)).contains("is not a folder"));
+        QVERIFY(refusalOfFolder().contains("holds no train-labels-idx1-ubyte (plain or .gz)"));
+        m_folder.write(labelsFile, labelBytes(20));
+        QVERIFY(refusalOfFolder().contains("holds no train-images-idx3-ubyte (plain or .gz)"));
+        QVERIFY(refusal(m_folder.settings("mnist", labelsFile)).contains("is not a folder"));
         QVERIFY(QDir(m_folder.path()).mkdir(imagesFile));
-        QVERIFY(refusal(m_folder.path()).contains("train-images-idx3-ubyte is not a file"));
+        QVERIFY(refusalOfFolder().contains("train-images-idx3-ubyte is not a file"));
         QVERIFY(QDir(m_folder.path()).rmdir(imagesFile));
         // Opening a pipe that nobody writes to would wait for ever.
-        QCOMPARE(mkfifo(m_folder.filePath(imagesFile).toUtf8().constData(), 0600), 0);
-        QVERIFY(refusal(m_folder.path()).contains("train-images-idx3-ubyte is not a file"));
+        QCOMPARE(mkfifo(m_folder.path(imagesFile).toUtf8().constData(), 0600), 0);
+        QVERIFY(refusalOfFolder().contains("train-images-idx3-ubyte is not a file"));
     }
 };
 

@@ -64,6 +64,8 @@ private slots:
     {
         SetupPanel panel;
         panel.show(documentWith(R"({"kind": "layers", "layers": ["flatten", "linear"]})"));
+        qobject_cast<QComboBox*>(panel.control("data.kind"))->setCurrentText("copy");
+        QVERIFY(panel.offerButton()->isHidden()); // a list may read anything
         auto* kind = qobject_cast<QComboBox*>(panel.control("model.kind"));
         QCOMPARE(kind->currentText(), QString("layers"));
         QVERIFY(!panel.control("model.activation")->isEnabled());
@@ -75,6 +77,69 @@ private slots:
         ModelConfig expected = defaultModel("gpt");
         expected.tiedHead = false;
         QVERIFY(changed.model == expected);
+    }
+
+    void everySetIsOfferedAndUsesItsOwnRows()
+    {
+        SetupPanel panel;
+        panel.show(documentWith(R"({"kind": "mlp"})"));
+        auto* set = qobject_cast<QComboBox*>(panel.control("data.kind"));
+        for (const std::string& name : dataKinds()) {
+            set->setCurrentText(QString::fromStdString(name));
+            QCOMPARE(set->currentText(), QString::fromStdString(name));
+            const DataKind& kind = dataKind(name);
+            QCOMPARE(panel.control("data.path")->isEnabled(), kind.path != DataPath::None);
+            for (const std::string_view setting : kind.settings) {
+                const QWidget* control = panel.control("data." + std::string(setting));
+                QVERIFY2(control != nullptr && control->isEnabled(), std::string(setting).c_str());
+            }
+        }
+        set->setCurrentText("text");
+        QVERIFY(!panel.control("data.samples")->isEnabled());
+        QVERIFY(panel.control("data.samples")->toolTip().contains("No effect on the set text."));
+        QVERIFY(!panel.control("data.target")->isEnabled());
+        set->setCurrentText("csv");
+        QVERIFY(panel.control("data.target")->isEnabled());
+        QVERIFY(panel.control("data.target")->toolTip().contains("The column to predict"));
+    }
+
+    void rowsOfATableAreApplied()
+    {
+        SetupPanel panel;
+        panel.show(documentWith(R"({"kind": "mlp"})"));
+        qobject_cast<QComboBox*>(panel.control("data.kind"))->setCurrentText("csv");
+        qobject_cast<QComboBox*>(panel.control("data.header"))->setCurrentText("no");
+        QTest::keyClicks(panel.control("data.target"), "price");
+        QTest::keyClicks(panel.control("data.path")->focusProxy(), "table.csv");
+        qobject_cast<QCheckBox*>(panel.control("data.standardise"))->setChecked(false);
+        const LaneConfig changed = applied(panel).lanes().at(1);
+        QCOMPARE(changed.data.kind, std::string("csv"));
+        QCOMPARE(changed.data.path, std::string("table.csv"));
+        QCOMPARE(changed.data.header, std::string("no"));
+        QCOMPARE(changed.data.target, std::string("price"));
+        QVERIFY(!changed.data.standardise);
+    }
+
+    void offersTheModelThatReadsTheData()
+    {
+        SetupPanel panel;
+        panel.show(documentWith(R"({"kind": "mlp"})"));
+        QVERIFY(panel.offerButton()->isHidden());
+        auto* set = qobject_cast<QComboBox*>(panel.control("data.kind"));
+        auto* kind = qobject_cast<QComboBox*>(panel.control("model.kind"));
+        set->setCurrentText("modular_addition");
+        QVERIFY(!panel.offerButton()->isHidden());
+        QCOMPARE(panel.offerButton()->text(), QString("Use gpt"));
+        panel.offerButton()->click();
+        QCOMPARE(kind->currentText(), QString("gpt"));
+        QVERIFY(panel.offerButton()->isHidden());
+        const LaneConfig changed = applied(panel).lanes().at(0);
+        QCOMPARE(changed.data.kind, std::string("modular_addition"));
+        QVERIFY(changed.model == defaultModel("gpt"));
+
+        set->setCurrentText("digits");
+        QCOMPARE(panel.offerButton()->text(), QString("Use mlp"));
+        QVERIFY(applied(panel).lanes().empty()); // refused
     }
 
 private:

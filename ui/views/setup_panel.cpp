@@ -1,6 +1,7 @@
 #include "ui/views/setup_panel.h"
 
 #include "engine/core/error.h"
+#include "engine/train/setting_checks.h"
 #include "ui/views/lane_words.h"
 #include "ui/views/number_field.h"
 #include "ui/views/quiet_wheel.h"
@@ -38,7 +39,13 @@ nlohmann::json valuesOf(const LaneConfig& lane)
         {"model.fused_attention", lane.model.fusedAttention}, {"model.tied_head", lane.model.tiedHead},
         {"data.kind", lane.data.kind}, {"data.batch", lane.data.batch}, {"data.path", lane.data.path},
         {"data.samples", lane.data.samples}, {"data.noise", lane.data.noise}, {"data.classes", lane.data.classes},
-        {"data.features", lane.data.features}, {"steps", lane.steps}, {"seed", lane.seed}, {"loss", lane.loss},
+        {"data.features", lane.data.features}, {"data.header", lane.data.header}, {"data.target", lane.data.target},
+        {"data.standardise", lane.data.standardise}, {"data.context", lane.data.context},
+        {"data.stride", lane.data.stride}, {"data.modulus", lane.data.modulus}, {"data.length", lane.data.length},
+        {"data.symbols", lane.data.symbols}, {"data.prefetch", lane.data.prefetch},
+        {"data.throttle_ms", lane.data.throttleMs}, {"model.checkpointing", lane.model.checkpointing},
+        {"evaluation.every", lane.evaluation.every}, {"evaluation.policy", lane.evaluation.policy},
+        {"steps", lane.steps}, {"seed", lane.seed}, {"loss", lane.loss}, {"loss_form", lane.lossForm},
         {"loss_weight", lane.lossWeight}, {"optimizer.kind", lane.optimizer.kind}, {"optimizer.lr", lane.optimizer.lr},
         {"optimizer.momentum", lane.optimizer.momentum}, {"optimizer.beta1", lane.optimizer.beta1},
         {"optimizer.beta2", lane.optimizer.beta2}, {"optimizer.epsilon", lane.optimizer.epsilon},
@@ -78,6 +85,7 @@ SetupPanel::SetupPanel(QWidget* parent)
     : QWidget(parent)
     , m_form(nullptr)
     , m_explanation(new QLabel)
+    , m_offer(new QPushButton)
     , m_apply(new QPushButton(tr("Apply (starts new runs)")))
     , m_revert(new QPushButton(tr("Revert")))
 {
@@ -108,6 +116,15 @@ SetupPanel::SetupPanel(QWidget* parent)
     m_explanation->setContentsMargins(12, 0, 12, 0);
     m_explanation->setAccessibleName(tr("What Apply does"));
     column->addWidget(m_explanation);
+    auto* offer = new QHBoxLayout;
+    offer->setContentsMargins(12, 0, 12, 0);
+    offer->addWidget(m_offer);
+    offer->addStretch(1);
+    column->addLayout(offer);
+    connect(m_offer, &QPushButton::clicked, this, [this] {
+        const QString kind = QString::fromStdString(modelFor(present("data.kind"), present("model.kind")));
+        qobject_cast<QComboBox*>(control("model.kind"))->setCurrentText(kind);
+    });
     auto* buttons = new QHBoxLayout;
     buttons->setContentsMargins(12, 0, 12, 8);
     buttons->setSpacing(8);
@@ -205,7 +222,7 @@ void SetupPanel::addNumber(const std::string& path, const QString& name, const Q
     });
 }
 
-void SetupPanel::addFolder(const std::string& path, const QString& name, const QString& tip)
+void SetupPanel::addPath(const std::string& path, const QString& name, const QString& tip)
 {
     auto* row = new QWidget;
     auto* layout = new QHBoxLayout(row);
@@ -214,8 +231,8 @@ void SetupPanel::addFolder(const std::string& path, const QString& name, const Q
     auto* line = new QLineEdit;
     auto* browse = new QToolButton;
     browse->setText(QStringLiteral("\u2026"));
-    browse->setAccessibleName(tr("Choose folder"));
-    browse->setToolTip(tr("Choose folder"));
+    browse->setAccessibleName(tr("Choose file or folder"));
+    browse->setToolTip(tr("Choose file or folder"));
     layout->addWidget(line, 1);
     layout->addWidget(browse);
     row->setFocusProxy(line);
@@ -232,11 +249,37 @@ void SetupPanel::addFolder(const std::string& path, const QString& name, const Q
     };
     connect(line, &QLineEdit::textEdited, this, touch);
     connect(browse, &QToolButton::clicked, this, [this, line, touch] {
-        const QString folder = QFileDialog::getExistingDirectory(this, tr("Folder with the data files"), line->text());
-        if (!folder.isEmpty()) {
-            line->setText(folder);
+        const QString chosen = choosePath(line->text());
+        if (!chosen.isEmpty()) {
+            line->setText(chosen);
             touch();
         }
+    });
+}
+
+QString SetupPanel::choosePath(const QString& before)
+{
+    const std::string set = present("data.kind");
+    if (dataKind(set).path == DataPath::Folder) {
+        return QFileDialog::getExistingDirectory(this, tr("Folder with the data files"), before);
+    }
+    return QFileDialog::getOpenFileName(this, tr("Data file"), before,
+        set == "csv" ? tr("Tables (*.csv *.tsv *.txt *.gz);;All files (*)")
+                     : tr("Texts (*.txt *.md *.gz);;All files (*)"));
+}
+
+void SetupPanel::addText(const std::string& path, const QString& name, const QString& tip)
+{
+    auto* line = new QLineEdit;
+    Field& field = addField(path, name, tip, line);
+    field.fill
+        = [line](const nlohmann::json& value) { line->setText(QString::fromStdString(value.get<std::string>())); };
+    field.read = [line] { return std::optional<nlohmann::json>(line->text().toStdString()); };
+    field.label->setBuddy(line);
+    m_form->addRow(field.label, line);
+    connect(line, &QLineEdit::textEdited, this, [this, &field] {
+        field.isTouched = true;
+        edited();
     });
 }
 
@@ -372,6 +415,15 @@ void SetupPanel::edited()
     m_apply->setEnabled(!edits.empty());
     m_revert->setEnabled(!edits.empty());
     m_apply->setText(isMoreStepsOnly ? tr("Apply (trains on)") : tr("Apply (starts new runs)"));
+    explain(edits, isMoreStepsOnly);
+    updateRelevance();
+}
+
+void SetupPanel::explain(const std::vector<std::pair<std::string, nlohmann::json>>& edits, bool isMoreStepsOnly)
+{
+    if (offerModel()) {
+        return;
+    }
     if (isMoreStepsOnly) {
         m_explanation->setText(tr("More steps need no new runs: the lanes go on where they are."));
     } else if (!edits.empty()) {
@@ -385,7 +437,24 @@ void SetupPanel::edited()
             isMixed ? tr("Names in italics differ between lanes; the first lane's value is shown.") : QString());
     }
     m_explanation->setVisible(!m_explanation->text().isEmpty());
-    updateRelevance();
+}
+
+bool SetupPanel::offerModel()
+{
+    const std::string set = present("data.kind");
+    const std::string model = present("model.kind");
+    const std::string better = modelFor(set, model);
+    m_offer->setVisible(!better.empty());
+    if (better.empty()) {
+        return false;
+    }
+    const QString words = dataKind(set).isTokens
+        ? tr("%1 is sequences of tokens, which a model of the kind %2 does not read.")
+        : tr("%1 is numbers; a model of the kind %2 reads sequences of tokens.");
+    m_explanation->setText(words.arg(QString::fromStdString(set), QString::fromStdString(model)));
+    m_explanation->setVisible(true);
+    m_offer->setText(tr("Use %1").arg(QString::fromStdString(better)));
+    return true;
 }
 
 void SetupPanel::showProblem(const QString& why)

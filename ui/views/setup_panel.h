@@ -33,6 +33,9 @@ public:
 
     [[nodiscard]] QPushButton* applyButton() const { return m_apply; }
 
+    /// Offers the kind of model that reads the chosen data, where the chosen one does not; hidden otherwise.
+    [[nodiscard]] QPushButton* offerButton() const { return m_offer; }
+
     /// What keeps the edits from being applied, after Apply was refused.
     void showProblem(const QString& why);
 
@@ -54,10 +57,15 @@ private:
     void addCombo(const std::string& path, const QString& name, const QString& tip, const QStringList& choices);
     void addNumber(const std::string& path, const QString& name, const QString& tip, bool isInteger, double minimum,
         double maximum, const QString& requirement);
-    void addFolder(const std::string& path, const QString& name, const QString& tip);
+    void addPath(const std::string& path, const QString& name, const QString& tip);
+    [[nodiscard]] QString choosePath(const QString& before);
+    void addText(const std::string& path, const QString& name, const QString& tip);
     void addFlag(const std::string& path, const QString& name, const QString& tip);
     void addHidden(const std::string& path, const QString& name, const QString& tip);
     void edited();
+    void explain(const std::vector<std::pair<std::string, nlohmann::json>>& edits, bool isMoreStepsOnly);
+    /// Where the kind of model does not fit that of the data: says so and returns true.
+    bool offerModel();
     void updateRelevance();
     void updateModelRelevance(
         const std::function<void(const std::string& path, bool isUsed, const QString& whyNot)>& use) const;
@@ -71,6 +79,7 @@ private:
 
     QFormLayout* m_form;
     QLabel* m_explanation;
+    QPushButton* m_offer;
     QPushButton* m_apply;
     QPushButton* m_revert;
     std::vector<std::unique_ptr<Field>> m_fields;
