@@ -82,7 +82,7 @@ void TestOpMapLayout::everyNodeIsDrawnOnceWithoutOverlap_data()
     QTest::addColumn<int>("accumulation");
     QTest::addColumn<bool>("folded");
     for (const char* model : {"mlp", "cnn", "resnet", "vit", "gpt", "layers"}) {
-        for (const char* policy : {"fp32", "fp16", "cpu-bf16", "O2"}) {
+        for (const char* policy : {"fp32", "fp16", "cpu-bf16", "O2", "pure-fp16"}) {
             for (const int accumulation : {1, 2}) {
                 for (const bool folded : {false, true}) {
                     QTest::addRow("%s %s x%d %s", model, policy, accumulation, folded ? "folded" : "open")
