@@ -54,8 +54,12 @@ public:
         checkNames(m_policy.accumulate, ".accumulate");
         m_result.values.resize(m_forward.values().size());
         for (ValueId id = 0; id < m_forward.values().size(); ++id) {
-            if (m_forward.value(id).kind != ValueKind::Activation) {
-                m_result.values[id] = m_result.graph.addValue(m_forward.value(id));
+            Value value = m_forward.value(id);
+            if (value.kind == ValueKind::Parameter || value.kind == ValueKind::Buffer) {
+                value.type.dtype = m_policy.weights;
+            }
+            if (value.kind != ValueKind::Activation) {
+                m_result.values[id] = m_result.graph.addValue(std::move(value));
             }
         }
         const std::vector<PrecisionClass> classes = precisionClasses(m_forward, m_policy);
@@ -150,7 +154,7 @@ private:
             return format;
         }
         case PrecisionClass::AsIs:
-            node.reason = "follows its input; parameters in fp32";
+            node.reason = "follows its input; its parameters keep their format";
             return std::nullopt;
         case PrecisionClass::Fixed:
             return std::nullopt;

@@ -31,6 +31,9 @@ constexpr std::array policyTable {
     NamedPolicy {"O0", DType::Float32, OpLists::PyTorchCuda},
     NamedPolicy {"O1", DType::Float16, OpLists::ApexO1},
     NamedPolicy {"O2", DType::Float16, OpLists::ApexO2},
+    NamedPolicy {"O3", DType::Float16, OpLists::ApexO3},
+    NamedPolicy {"pure-fp16", DType::Float16, OpLists::Pure},
+    NamedPolicy {"pure-bf16", DType::BFloat16, OpLists::Pure},
 };
 
 /// What a list says of an op, where that is not what PyTorch says on CUDA.
@@ -100,11 +103,18 @@ bool isLoss(Op op)
     return op == Op::SoftmaxCrossEntropy || op == Op::NllLoss || op == Op::MseLoss || op == Op::BceWithLogits;
 }
 
+/// Lists that convert the model as a whole rather than op by op.
+bool isWholeModel(OpLists lists)
+{
+    return lists == OpLists::ApexO2 || lists == OpLists::ApexO3 || lists == OpLists::Pure;
+}
+
 PrecisionClass listed(const Policy& policy, Op op)
 {
     const PrecisionClass usual = opDef(op).precision;
-    if (policy.lists == OpLists::ApexO2) {
-        return usual == Fixed || isLoss(op) ? usual : op == Op::BatchNorm2d ? AsIs : Lower;
+    if (isWholeModel(policy.lists)) {
+        const bool isOutside = usual == Fixed || (isLoss(op) && policy.lists != OpLists::Pure);
+        return isOutside ? usual : op == Op::BatchNorm2d && policy.lists == OpLists::ApexO2 ? AsIs : Lower;
     }
     const auto exceptions = exceptionsOf(policy);
     const auto found = std::ranges::find(exceptions, op, &Exception::op);
@@ -133,7 +143,8 @@ Policy policyNamed(std::string_view name)
         throw Error(
             ErrorCode::InvalidArgument, fmt::format("There is no precision policy \"{}\"; there are {}.", name, known));
     }
-    return {std::string(name), row->lower, {}, row->lists, {}};
+    const bool storesHalf = row->lists == OpLists::ApexO3 || row->lists == OpLists::Pure;
+    return {std::string(name), row->lower, {}, row->lists, {}, storesHalf ? row->lower : DType::Float32};
 }
 
 std::vector<PrecisionClass> precisionClasses(const Graph& forward, const Policy& policy)

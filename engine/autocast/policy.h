@@ -21,6 +21,8 @@ enum class OpLists : std::uint8_t {
     MxNet,
     ApexO1,
     ApexO2, ///< the whole model in 16 bits, except batch norm and the loss
+    ApexO3, ///< batch norm too; the model's output goes to the loss in FP32
+    Pure, ///< as model.half(): the loss reads 16 bits as well. Its sum over the batch and its value stay FP32
 };
 
 /// Which op runs in which format.
@@ -33,11 +35,15 @@ struct Policy
     OpLists lists = OpLists::PyTorchCuda;
     /// By node or op name: the format that statistics and sums are accumulated in, a pitfall to show.
     std::map<std::string, DType, std::less<>> accumulate {};
+    /// The format that parameters and running statistics are stored in. FP32: masters, cast for the ops that want 16
+    /// bits. `lower`: no masters, and gradients and optimizer state are 16-bit too.
+    DType weights = DType::Float32;
 };
 
-/// Names of experiment files: fp32, fp16, bf16 (PyTorch on CUDA), cpu-fp16, tf-bf16, O1, ...
+/// Names of experiment files: fp32, fp16, bf16 (PyTorch on CUDA), cpu-fp16, tf-bf16, O1, pure-fp16, ...
 std::vector<std::string> policyNames();
-/// Throws Error (InvalidArgument) naming the known ones.
+/// With 16-bit weights if that is what the policy is about: pure-*, O3. Throws Error (InvalidArgument) naming the known
+/// ones.
 Policy policyNamed(std::string_view name);
 
 /// The class of each node of an FP32 graph under the policy's lists.

@@ -1,6 +1,7 @@
 #include "engine/backends/executor.h"
 
 #include "engine/core/error.h"
+#include "engine/formats/convert.h"
 
 #include <fmt/format.h>
 
@@ -13,17 +14,11 @@ namespace mantissa {
 
 namespace {
 
-/// The half outputs that are rounded here. Ops on whole groups of gradients or weights count their first one only.
-std::vector<ValueId> countedOutputs(const Graph& graph, const Node& node)
+/// Whether the node's half outputs are rounded, not only moved, and counted. New weights are not: their rounding is
+/// part of the update, which updateSquares measures as stored.
+bool isCounted(const Node& node)
 {
-    std::vector<ValueId> counted;
-    const std::size_t last = node.op < Op::GradientNorm ? node.outputs.size() : 1;
-    for (std::size_t i = 0; i < last && node.op != Op::Reshape; ++i) {
-        if (isHalf(graph.value(node.outputs[i]).type.dtype)) {
-            counted.push_back(node.outputs[i]);
-        }
-    }
-    return counted;
+    return node.op != Op::Reshape && node.op < Op::SgdUpdate;
 }
 
 /// Refuses before anything is allocated: an operating system that promises memory it does not have would end the
@@ -69,15 +64,16 @@ void Executor::compile(Backend& backend, int threads)
         }
         return types;
     };
-    m_censusSlot.resize(m_graph.values().size());
     std::size_t workspaceBytes = 0;
     std::size_t censusCount = 0;
     std::vector<Kernel*> kernels;
     for (const Node& node : m_graph.nodes()) {
         auto kernel = backend.prepare({node.op, node.attributes, typesOf(node.inputs), typesOf(node.outputs), threads});
         workspaceBytes = std::max(workspaceBytes, kernel->workspaceBytes());
-        for (const ValueId id : countedOutputs(m_graph, node)) {
-            m_censusSlot[id] = censusCount++;
+        for (const ValueId id : node.outputs) {
+            if (isCounted(node) && isHalf(m_graph.value(id).type.dtype)) {
+                m_censusSlot.emplace(std::pair(id, node.phase), censusCount++);
+            }
         }
         kernels.push_back(kernel.get());
         m_kernels[static_cast<std::size_t>(node.phase)].push_back(std::move(kernel));
@@ -102,12 +98,12 @@ void Executor::compile(Backend& backend, int threads)
 
 void Executor::bindCensus(const Node& node, KernelBinding& binding) const
 {
-    const std::vector<ValueId> counted = countedOutputs(m_graph, node);
     binding.moreCensus.resize(node.outputs.size() - 1);
     for (std::size_t i = 0; i < node.outputs.size(); ++i) {
-        if (std::ranges::find(counted, node.outputs[i]) != counted.end()) {
+        const auto slot = m_censusSlot.find({node.outputs[i], node.phase});
+        if (slot != m_censusSlot.end() && isCounted(node)) {
             (i == 0 ? binding.census : binding.moreCensus[i - 1])
-                = static_cast<Census*>(m_censusBuffer->data()) + *m_censusSlot[node.outputs[i]];
+                = static_cast<Census*>(m_censusBuffer->data()) + slot->second;
         }
     }
 }
@@ -191,6 +187,38 @@ void Executor::read(ValueId value, std::span<std::byte> bytes)
     m_stream->synchronize();
 }
 
+void Executor::writeFloats(ValueId value, std::span<const float> values)
+{
+    const TensorType& type = m_graph.value(value).type;
+    std::vector<std::byte> bytes(type.bytes());
+    fromFloats(type.dtype, values, bytes);
+    write(value, bytes);
+    m_stream->synchronize();
+}
+
+void Executor::readFloats(ValueId value, std::span<float> values)
+{
+    const TensorType& type = m_graph.value(value).type;
+    std::vector<std::byte> bytes(type.bytes());
+    read(value, bytes);
+    toFloats(type.dtype, bytes, values);
+}
+
+void Executor::copyFrom(Executor& from, ValueId source, ValueId target)
+{
+    const TensorType& type = from.m_graph.value(source).type;
+    if (type == m_graph.value(target).type) {
+        std::vector<std::byte> bytes(type.bytes());
+        from.read(source, bytes);
+        write(target, bytes);
+        m_stream->synchronize();
+        return;
+    }
+    std::vector<float> values(static_cast<std::size_t>(type.shape.elements()));
+    from.readFloats(source, values);
+    writeFloats(target, values);
+}
+
 void Executor::readKind(ValueKind kind, std::span<std::byte> bytes)
 {
     m_stream->download(bytes.data(), block(kind).data(), std::min(bytes.size(), kindBytes(kind)));
@@ -217,10 +245,10 @@ void Executor::downloadCensus()
     }
 }
 
-const Census* Executor::census(ValueId value) const
+const Census* Executor::census(ValueId value, Phase phase) const
 {
-    const auto slot = m_censusSlot.at(value);
-    return slot ? &m_census[*slot] : nullptr;
+    const auto slot = m_censusSlot.find({value, phase});
+    return slot == m_censusSlot.end() ? nullptr : &m_census[slot->second];
 }
 
 } // namespace mantissa

@@ -7,9 +7,10 @@
 
 #include <array>
 #include <cstddef>
+#include <map>
 #include <memory>
-#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace mantissa {
@@ -38,15 +39,22 @@ public:
     // --- tensors ---
     void write(ValueId value, std::span<const std::byte> bytes); ///< enqueues; sizes must match
     void read(ValueId value, std::span<std::byte> bytes); ///< waits
+    /// The same with FP32 numbers, rounded to the value's format and exact from it. Both wait.
+    void writeFloats(ValueId value, std::span<const float> values);
+    void readFloats(ValueId value, std::span<float> values);
+    /// What `from` holds in a value of the same shape: bit for bit, or, where the formats differ, rounded to this one's
+    /// or widened exactly. Waits.
+    void copyFrom(Executor& from, ValueId source, ValueId target);
     void readKind(ValueKind kind, std::span<std::byte> bytes); ///< a whole block, waits
     [[nodiscard]] std::size_t kindBytes(ValueKind kind) const;
 
     // --- census of every half output, as counted since clearCensus() ---
     void clearCensus(); ///< enqueues
     void downloadCensus(); ///< waits
-    /// Null for a value that is not the half output of a node, or only another shape of one. Valid after
-    /// downloadCensus().
-    [[nodiscard]] const Census* census(ValueId value) const;
+    /// As the value was rounded in that phase: a half gradient is where it is computed and again where it is unscaled.
+    /// Null for what is not the half output of a node of the phase, or only another shape of one, and for new weights.
+    /// Valid after downloadCensus().
+    [[nodiscard]] const Census* census(ValueId value, Phase phase) const;
 
     [[nodiscard]] const Graph& graph() const { return m_graph; }
 
@@ -75,7 +83,7 @@ private:
     std::vector<std::byte> m_stepInputs;
     std::vector<std::byte> m_stepOutputs;
     std::vector<Census> m_census;
-    std::vector<std::optional<std::size_t>> m_censusSlot; ///< by value
+    std::map<std::pair<ValueId, Phase>, std::size_t> m_censusSlot;
 };
 
 } // namespace mantissa

@@ -3,6 +3,7 @@
 #include "engine/core/error.h"
 #include "engine/formats/kernels.h"
 
+#include <cstring>
 #include <string>
 
 namespace mantissa {
@@ -42,6 +43,36 @@ void convert(std::span<const BFloat16> src, std::span<float> dst)
 {
     requireEqualLengths(src.size(), dst.size());
     kernels::active().bfloat16ToFloat(reinterpret_cast<const std::uint16_t*>(src.data()), dst.data(), src.size());
+}
+
+void toFloats(DType format, std::span<const std::byte> src, std::span<float> dst)
+{
+    requireEqualLengths(src.size() / sizeOf(format), dst.size());
+    switch (format) {
+    case DType::Float16:
+        convert(std::span(reinterpret_cast<const Float16*>(src.data()), dst.size()), dst);
+        return;
+    case DType::BFloat16:
+        convert(std::span(reinterpret_cast<const BFloat16*>(src.data()), dst.size()), dst);
+        return;
+    default:
+        std::memcpy(dst.data(), src.data(), dst.size_bytes());
+    }
+}
+
+void fromFloats(DType format, std::span<const float> src, std::span<std::byte> dst)
+{
+    requireEqualLengths(src.size(), dst.size() / sizeOf(format));
+    switch (format) {
+    case DType::Float16:
+        convert(src, std::span(reinterpret_cast<Float16*>(dst.data()), src.size()));
+        return;
+    case DType::BFloat16:
+        convert(src, std::span(reinterpret_cast<BFloat16*>(dst.data()), src.size()));
+        return;
+    default:
+        std::memcpy(dst.data(), src.data(), src.size_bytes());
+    }
 }
 
 } // namespace mantissa

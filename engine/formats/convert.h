@@ -2,8 +2,10 @@
 #pragma once
 
 #include "engine/formats/bfloat16.h"
+#include "engine/formats/dtype.h"
 #include "engine/formats/float16.h"
 
+#include <cstddef>
 #include <span>
 
 namespace mantissa {
@@ -16,5 +18,10 @@ void convert(std::span<const float> src, std::span<Float16> dst);
 void convert(std::span<const float> src, std::span<BFloat16> dst);
 void convert(std::span<const Float16> src, std::span<float> dst);
 void convert(std::span<const BFloat16> src, std::span<float> dst);
+
+/// The same for the bytes of a tensor whose format, a floating one of at most 32 bits, is known at run time only. FP32
+/// is copied bit for bit. Errors: ShapeMismatch when src does not hold as many elements as dst.
+void toFloats(DType format, std::span<const std::byte> src, std::span<float> dst);
+void fromFloats(DType format, std::span<const float> src, std::span<std::byte> dst);
 
 } // namespace mantissa

@@ -132,16 +132,25 @@ struct CrossEntropyAttributes
     std::int32_t ignoreIndex = -100; ///< rows of this label count neither in the sum nor in the mean
 };
 
-/// torch.optim.SGD: g += weightDecay w; v = momentum v + g; step by nesterov ? g + momentum v : v.
+// `arithmetic` of the optimizers. Float32: one rounding per stored tensor, as PyTorch's fused optimizers do. A 16-bit
+// format, that of weights and states: r() below rounds to it, once per tensor op of torch.optim with foreach=False;
+// within an op, and of scalars, arithmetic is FP32. The pitfalls to show: an update below half an ulp of w is lost, an
+// Adam epsilon of at most half the smallest subnormal is 0, and in BF16 v does not decay if beta2 is 0.999.
+
+/// torch.optim.SGD: g = r(g + weightDecay w); v = r(r(momentum v) + g); d = nesterov ? r(g + momentum v) : v;
+/// w = r(w - lr d).
 struct SgdAttributes
 {
     float momentum = 0;
     float weightDecay = 0;
     bool nesterov = false;
     bool skipOnNonFinite = false;
+    DType arithmetic = DType::Float32;
 };
 
-/// torch.optim.Adam / AdamW (decoupled): w -= lr weightDecay w first; bias corrections from the count of taken steps.
+/// torch.optim.Adam: g = r(g + weightDecay w), or AdamW (decoupled): w = r(w (1 - lr weightDecay)). Then
+/// m = r(beta1 m + (1 - beta1) g); v = r(r(beta2 v) + (1 - beta2) g^2); d = r(r(r(sqrt v) / sqrt(1 - beta2^t)) +
+/// epsilon); w = r(w - lr / (1 - beta1^t) m / d), where t counts the steps taken.
 struct AdamAttributes
 {
     double beta1 = 0.9; ///< double, as in PyTorch: 1 - beta2 from a float is off by 1e-5
@@ -150,6 +159,7 @@ struct AdamAttributes
     float weightDecay = 0;
     bool decoupled = false;
     bool skipOnNonFinite = false;
+    DType arithmetic = DType::Float32;
 };
 
 using Attributes = std::variant<std::monostate, MatMulAttributes, GeluAttributes, DropoutAttributes, Conv2dAttributes,

@@ -39,7 +39,7 @@ ValueId unfused(LayerBuilder& builder, const std::string& name, ValueId qkv, con
     mask.factor = static_cast<float>(1 / std::sqrt(static_cast<double>(heads.width / heads.count)));
     mask.causal = heads.causal;
     const ValueId scores = builder.node(Op::ScaleMask, name + ".mask", mask, {products});
-    const ValueId shares = builder.node(Op::Softmax, name + ".softmax", {}, {scores});
+    const ValueId shares = builder.node(Op::Softmax, name + ".softmax", SoftmaxAttributes {}, {scores});
     const ValueId context = builder.node(Op::MatMul, name + ".context", {}, {shares, v});
     const ValueId byToken = builder.node(Op::Permute, name + ".by_token", PermuteAttributes {{0, 2, 1, 3}}, {context});
     return builder.reshape(name + ".joined", byToken, {heads.batch, heads.tokens, heads.width});

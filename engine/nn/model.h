@@ -18,6 +18,7 @@ struct ModelTask
     std::int64_t vocabulary = 0; ///< token ids are from 0 to below it; 0 where samples are no tokens
     bool perToken = false; ///< a target for each token instead of one for each sample
     std::string loss; ///< cross_entropy, mse, bce_with_logits
+    std::string lossForm = "fused"; ///< one of lossForms()
     std::int32_t ignoreIndex = -100; ///< cross_entropy: targets of this value do not count
     bool training = true; ///< with dropout, and batch statistics in batch norm; else with the running ones
     std::uint64_t seed = 0; ///< of dropout
@@ -35,6 +36,10 @@ struct Model
     ValueId output = 0; ///< [batch, outputs], or [batch, tokens, outputs] with a target for each token
     ValueId loss = 0; ///< fp32 scalar
 };
+
+/// How cross_entropy is computed. fused: one op, FP32 inside. log_softmax: that op, then nll_loss, as PyTorch composes
+/// it; what lies between has a format. log_of_softmax: softmax, log and nll_loss, which loses small probabilities.
+std::vector<std::string> lossForms();
 
 /// Every kind is built from a list of layers: the one given, or the one that presetLayers() writes.
 /// Throws Error (InvalidArgument or ShapeMismatch) naming the layer by its place in the experiment and its name, with

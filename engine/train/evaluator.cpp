@@ -44,8 +44,7 @@ std::ptrdiff_t classOf(std::span<const float> row, float threshold)
 LaneConfig inEvaluationPolicy(LaneConfig lane)
 {
     if (lane.evaluation.policy != "lane") {
-        lane.precision = PrecisionConfig {};
-        lane.precision.policy = lane.evaluation.policy;
+        lane.precision = defaultPrecision(lane.evaluation.policy);
     }
     return lane;
 }
@@ -72,10 +71,7 @@ Evaluator::Evaluator(const LaneConfig& lane, std::shared_ptr<const Dataset> data
 void Evaluator::copyState(Executor& training, const std::vector<ValueId>& from, const std::vector<ValueId>& to)
 {
     for (std::size_t i = 0; i < from.size(); ++i) {
-        m_bytes.resize(training.graph().value(from[i]).type.bytes());
-        training.read(from[i], m_bytes);
-        m_executor.write(to[i], m_bytes);
-        m_executor.synchronize(); // m_bytes is needed again
+        m_executor.copyFrom(training, from[i], to[i]);
     }
 }
 

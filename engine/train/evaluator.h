@@ -28,8 +28,7 @@ public:
     /// Throws Error as buildEvaluationGraph() and Executor do.
     Evaluator(const LaneConfig& lane, std::shared_ptr<const Dataset> data, Backend& backend, int threads);
 
-    /// With the weights and running statistics that `training` holds. Returns soon after `interrupt` is set. Allocates
-    /// nothing the second time.
+    /// With the weights and running statistics that `training` holds. Returns soon after `interrupt` is set.
     Validation run(Executor& training, const StepGraph& step, const std::atomic<bool>& interrupt);
 
     [[nodiscard]] std::size_t allocatedBytes() const { return m_executor.allocatedBytes(); }
@@ -45,7 +44,6 @@ private:
     Executor m_executor;
     Batch m_batch;
     std::vector<std::uint32_t> m_indices;
-    std::vector<std::byte> m_bytes;
 
     double m_lossSum = 0;
     std::int64_t m_answers = 0;

@@ -1,5 +1,6 @@
 #include "engine/train/experiment.h"
 
+#include "engine/autocast/policy.h"
 #include "engine/core/error.h"
 #include "engine/core/json_text.h"
 #include "engine/core/nearest_name.h"
@@ -307,6 +308,14 @@ nlohmann::json composeEvents(const std::vector<ScriptedEvent>& events)
 }
 
 } // namespace
+
+PrecisionConfig defaultPrecision(const std::string& policy)
+{
+    PrecisionConfig precision;
+    precision.policy = policy;
+    precision.weights = policyNamed(policy).weights == DType::Float32 ? "master" : "half";
+    return precision;
+}
 
 Experiment parseExperiment(std::string_view text, const std::string& source)
 {

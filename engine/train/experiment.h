@@ -24,11 +24,16 @@ namespace mantissa {
 struct PrecisionConfig
 {
     std::string policy = "fp32"; ///< one of policyNames()
-    std::string weights = "master";
+    std::string weights
+        = "master"; ///< master (FP32), or half: stored in the policy's 16-bit format, as pure-* and O3 do
     /// Op kind ("relu") or node name ("fc1") -> "fp32", "fp16", "bf16"; with ".accumulate" behind it, of its sums.
     std::map<std::string, std::string> overrides;
     bool operator==(const PrecisionConfig&) const = default;
 };
+
+/// The policy without overrides, and with the weights that it implies. Throws Error (InvalidArgument) for an unknown
+/// one.
+PrecisionConfig defaultPrecision(const std::string& policy);
 
 enum class ClipOrder : std::uint8_t { Off, UnscaleThenClip, ClipThenUnscale };
 
@@ -66,6 +71,7 @@ struct LaneConfig
     DataConfig data;
     ModelConfig model;
     std::string loss = "cross_entropy"; ///< cross_entropy, mse, bce_with_logits
+    std::string lossForm = "fused"; ///< of cross_entropy: fused, log_softmax, log_of_softmax
     double lossWeight = 1; ///< multiplies the loss: small values push gradients toward underflow
     OptimizerConfig optimizer;
     ScheduleConfig schedule;

@@ -1,7 +1,7 @@
 #include "engine/train/lane.h"
 
 #include "engine/core/error.h"
-#include "engine/core/hash.h"
+#include "engine/formats/convert.h"
 #include "engine/optim/schedule.h"
 #include "engine/train/lane_document.h"
 #include "engine/train/model_task.h"
@@ -39,10 +39,10 @@ std::unique_ptr<LossScaler> scalerOf(const LaneConfig& config)
     return makeScaler(config.scaler.value_or(ScalerConfig {.family = "none"}));
 }
 
-/// Copies weights, running statistics and optimizer state by name, where the type is the same too.
+/// Copies weights, running statistics and optimizer state by name; those whose format changes are rounded to the new
+/// one, or come out of the old one exactly.
 void copyState(Executor& from, Executor& to)
 {
-    std::vector<std::byte> bytes;
     const std::vector<Value>& targets = to.graph().values();
     for (ValueId target = 0; target < targets.size(); ++target) {
         const ValueKind kind = targets[target].kind;
@@ -51,15 +51,12 @@ void copyState(Executor& from, Executor& to)
         }
         const std::vector<Value>& sources = from.graph().values();
         const auto source = std::ranges::find_if(sources, [&wanted = targets[target]](const Value& value) {
-            return value.kind == wanted.kind && value.name == wanted.name && value.type == wanted.type;
+            return value.kind == wanted.kind && value.name == wanted.name && value.type.shape == wanted.type.shape;
         });
         if (source != sources.end()) {
-            bytes.resize(source->type.bytes());
-            from.read(static_cast<ValueId>(source - sources.begin()), bytes);
-            to.write(target, bytes);
+            to.copyFrom(from, static_cast<ValueId>(source - sources.begin()), target);
         }
     }
-    to.synchronize();
 }
 
 } // namespace
@@ -81,12 +78,12 @@ Lane::Lane(std::uint32_t id, LaneConfig config, std::vector<ScriptedEvent> event
     const auto fill = [&](const std::vector<Parameter>& from, const std::vector<ValueId>& to) {
         for (std::size_t i = 0; i < from.size(); ++i) {
             const std::vector<float> values = initialValues(model.graph, from[i], m_config->seed);
-            m_executor->write(to[i], std::as_bytes(std::span(values)));
+            m_initialHash = fnv1a(std::as_bytes(std::span(values)), m_initialHash);
+            m_executor->writeFloats(to[i], values);
         }
     };
     fill(model.parameters, m_step.parameters);
     fill(model.buffers, m_step.buffers);
-    m_executor->synchronize();
 }
 
 void Lane::compile(const LaneConfig& config)
@@ -97,6 +94,7 @@ void Lane::compile(const LaneConfig& config)
         copyState(*m_executor, *executor);
     }
     m_step = std::move(step);
+    m_graph = std::make_shared<const Graph>(m_step.graph);
     m_executor = std::move(executor);
     m_evaluator.reset();
 }
@@ -379,23 +377,41 @@ void Lane::reportGradients(StepRecord& record) const
 void Lane::reportCensus(StepRecord& record)
 {
     m_executor->downloadCensus();
-    Census sum;
-    for (const ValueId id : m_step.gradientRoundings) {
-        sum += *m_executor->census(id);
-    }
-    if (const auto total = static_cast<double>(sum.total()); total > 0) {
-        record.flushed = static_cast<double>(sum.flushed) / total;
-        record.subnormal = static_cast<double>(sum.subnormal) / total;
-        record.overflowed = static_cast<double>(sum.overflowed) / total;
-    }
+    const auto sumOver = [this](const std::vector<ValueId>& values, Phase phase) {
+        Census sum;
+        for (const ValueId id : values) {
+            const Census* const census = m_executor->census(id, phase);
+            sum += census == nullptr ? Census {} : *census;
+        }
+        return sum;
+    };
+    // Half weights have half gradients, which unscaling rounds once more: what was lost before is zero there.
+    const Census computed = sumOver(m_step.gradientRoundings, Phase::Backward);
+    const Census unscaled = sumOver(m_step.gradients, Phase::Unscale);
+    const auto share = [](std::uint64_t count, const Census& of) {
+        return of.total() == 0 ? 0.0 : static_cast<double>(count) / static_cast<double>(of.total());
+    };
+    record.flushed = share(computed.flushed, computed) + share(unscaled.flushed, unscaled);
+    record.overflowed = share(computed.overflowed, computed) + share(unscaled.overflowed, unscaled);
+    const Census& last = unscaled.total() == 0 ? computed : unscaled;
+    record.subnormal = share(last.subnormal, last);
 }
 
 // --- results ---
 
 void Lane::readWeights(std::vector<float>& into)
 {
-    into.resize(m_executor->kindBytes(ValueKind::Parameter) / sizeof(float));
-    m_executor->readKind(ValueKind::Parameter, std::as_writable_bytes(std::span(into)));
+    // One format for all of them, which lie side by side.
+    const DType format = m_executor->graph().value(m_step.parameters.front()).type.dtype;
+    std::vector<std::byte> stored(m_executor->kindBytes(ValueKind::Parameter));
+    m_executor->readKind(ValueKind::Parameter, stored);
+    into.resize(stored.size() / sizeOf(format));
+    toFloats(format, stored, into);
+}
+
+std::string Lane::initialWeightsHash() const
+{
+    return fmt::format("{:016x}", m_initialHash);
 }
 
 std::string Lane::weightsHash()

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/backends/executor.h"
+#include "engine/core/hash.h"
 #include "engine/data/batch_loader.h"
 #include "engine/data/dataset.h"
 #include "engine/scaling/loss_scaler.h"
@@ -47,7 +48,7 @@ public:
     /// Micro-batches that lie ready; nothing if the lane's steps gather their own.
     [[nodiscard]] std::optional<std::int64_t> queuedBatches() const;
 
-    [[nodiscard]] const Graph& graph() const { return m_executor->graph(); }
+    [[nodiscard]] const std::shared_ptr<const Graph>& graph() const { return m_graph; }
 
     /// Applies what the experiment wants changed before the next step.
     std::vector<Event> applyScripted();
@@ -63,10 +64,13 @@ public:
     /// The weights went to infinity or NaN: no further step can mend that.
     [[nodiscard]] bool hasDiverged() const { return m_diverged; }
 
-    /// All master weights in the parameters' order.
+    /// All weights in the parameters' order, half ones widened exactly.
     void readWeights(std::vector<float>& into);
-    /// 16 hex digits: FNV-1a over the master weights in order, then the running statistics, as in a state_dict.
+    /// 16 hex digits: FNV-1a over the weights as stored, in order, then the running statistics, as in a state_dict.
     std::string weightsHash();
+    /// The same over the initial values as drawn in FP32: equal in lanes that start equal, whatever their weights'
+    /// format. That of FP32 weights before the first step.
+    [[nodiscard]] std::string initialWeightsHash() const;
 
     /// Over the validation samples, in the evaluation policy; leaves the training state alone. Returns soon, with NaN,
     /// once `interrupt` is set.
@@ -99,11 +103,13 @@ private:
     int m_threads;
     std::unique_ptr<BatchLoader> m_loader;
     StepGraph m_step;
+    std::shared_ptr<const Graph> m_graph; ///< of m_step, to be looked at from any thread
     std::unique_ptr<Executor> m_executor;
     std::unique_ptr<LossScaler> m_scaler;
     std::int64_t m_nextStep = 0;
     std::int64_t m_schedulePosition = 0;
     bool m_diverged = false;
+    std::uint64_t m_initialHash = fnvOffset;
     std::unique_ptr<Evaluator> m_evaluator; ///< kept between validations of a run that asks for several
 };
 

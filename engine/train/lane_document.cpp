@@ -97,6 +97,7 @@ LaneConfig defaultsFor(const LaneConfig& lane)
     defaults.optimizer.weightDecay = lane.optimizer.kind == "adamw" ? OptimizerConfig {}.weightDecay : 0.0;
     defaults.model = defaultModel(lane.model.kind);
     defaults.model.kind = ModelConfig {}.kind;
+    defaults.precision.weights = defaultPrecision(lane.precision.policy).weights;
     return defaults;
 }
 
@@ -138,8 +139,8 @@ LaneConfig readLane(const nlohmann::json& document)
         }
     }
     const LaneConfig defaults = defaultsFor(lane);
-    for (const char* path :
-        {"optimizer.weight_decay", "model.activation", "model.width", "model.depth", "model.stages"}) {
+    for (const char* path : {"optimizer.weight_decay", "model.activation", "model.width", "model.depth", "model.stages",
+             "precision.weights"}) {
         if (valueAt(document, path) == nullptr) {
             const Setting& row = *findSetting(path);
             static_cast<void>(row.read(lane, row.write(defaults)));

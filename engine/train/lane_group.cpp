@@ -127,7 +127,7 @@ std::unique_ptr<LaneGroup::Member> LaneGroup::makeMember(
     std::shared_ptr<const Dataset> data = m_datasets.get(config);
     made->lane = std::make_unique<Lane>(
         id, std::move(config), std::move(events), std::move(data), m_backend, m_threadsPerLane);
-    made->initialWeightsHash = made->lane->weightsHash();
+    made->initialWeightsHash = made->lane->initialWeightsHash();
     made->summary.minLoss = std::numeric_limits<double>::infinity();
     return made;
 }
@@ -504,6 +504,7 @@ std::vector<LaneStatus> LaneGroup::statuses() const
         const Lane& lane = *member->lane;
         list.push_back({.id = lane.id(),
             .config = lane.config(),
+            .graph = lane.graph(),
             .status = member->isEnded ? member->summary.status : RunStatus::Running,
             .message = member->isEnded ? member->summary.message : std::string(),
             .nextStep = lane.nextStep(),

@@ -103,7 +103,7 @@ MemoryBytes plannedBytes(const DecoderTraining& training)
     lane.model.fusedAttention = training.fusedAttention;
     lane.model.checkpointing = training.checkpointing;
     lane.optimizer.kind = training.optimizer;
-    lane.precision.policy = training.policy;
+    lane.precision = defaultPrecision(training.policy);
     ModelTask task;
     task.batch = training.batch;
     task.sample = {DType::Int32, {shape.context}};

@@ -45,6 +45,7 @@ ModelTask trainingTask(const LaneConfig& lane, const Dataset& data)
     task.ignoreIndex = ignoredLabel;
     task.outputs = usesLabels(lane) ? data.classes : data.targetWidth;
     task.loss = lane.loss;
+    task.lossForm = lane.lossForm;
     task.seed = lane.seed;
     return task;
 }

@@ -14,6 +14,8 @@
 
 namespace mantissa {
 
+class Graph;
+
 struct SessionOptions
 {
     std::string device = "auto";
@@ -30,6 +32,7 @@ struct LaneStatus
 {
     std::uint32_t id = 0;
     std::shared_ptr<const LaneConfig> config {}; ///< never null
+    std::shared_ptr<const Graph> graph {}; ///< what a step runs; another object after each recompilation; never null
     RunStatus status = RunStatus::Running;
     std::string message {}; ///< why it failed or diverged
     std::int64_t nextStep = 0;

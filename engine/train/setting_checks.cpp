@@ -1,5 +1,6 @@
 #include "engine/train/setting_checks.h"
 
+#include "engine/autocast/policy.h"
 #include "engine/core/error.h"
 
 #include <fmt/format.h>
@@ -72,6 +73,28 @@ Fault lossFitsData(const LaneConfig& lane)
             fmt::format("is \"{}\", which compares numbers, but {} data has a label for each token; use "
                         "\"cross_entropy\"",
                 lane.loss, lane.data.kind)};
+    }
+    return {};
+}
+
+Fault halfWeightsNeedFormat(const LaneConfig& lane)
+{
+    if (lane.precision.weights == "half" && policyNamed(lane.precision.policy).lower == DType::Float32) {
+        return SettingFault {"precision.weights",
+            fmt::format(
+                "is \"half\", but the policy \"{}\" has no 16-bit format to store weights in; use one that has, "
+                "such as \"pure-fp16\", or \"master\"",
+                lane.precision.policy)};
+    }
+    return {};
+}
+
+Fault lossFormFitsLoss(const LaneConfig& lane)
+{
+    if (lane.lossForm != "fused" && lane.loss != "cross_entropy") {
+        return SettingFault {"loss_form",
+            fmt::format("is \"{}\", which takes cross_entropy apart, but the loss is \"{}\"; use \"fused\"",
+                lane.lossForm, lane.loss)};
     }
     return {};
 }
@@ -156,7 +179,8 @@ Fault scalerAccepts(const LaneConfig& lane)
 std::optional<SettingFault> findFault(const LaneConfig& lane)
 {
     constexpr std::array checks {clipNeedsOneThreshold, warmupNeedsSteps, nesterovNeedsMomentum, dataIsPossible,
-        lossFitsData, modelFitsData, layersFitKind, headsDivideWidth, sizesAreBearable, scalerAccepts};
+        lossFitsData, lossFormFitsLoss, modelFitsData, halfWeightsNeedFormat, layersFitKind, headsDivideWidth,
+        sizesAreBearable, scalerAccepts};
     for (const auto check : checks) {
         if (const Fault fault = check(lane)) {
             return fault;

@@ -2,6 +2,7 @@
 
 #include "engine/autocast/policy.h"
 #include "engine/nn/layer.h"
+#include "engine/nn/model.h"
 #include "engine/train/setting_rows.h"
 
 #include <cfloat>
@@ -167,6 +168,7 @@ std::vector<Setting> makeTable()
         modelLayers(),
 
         rows::choice("loss", {"cross_entropy", "mse", "bce_with_logits"}, Live::No, FIELD(loss)),
+        rows::choice("loss_form", lossForms(), Live::No, FIELD(lossForm)),
         rows::number("loss_weight", {0, 1e30, false}, Live::No, FIELD(lossWeight)),
 
         rows::choice("optimizer.kind", {"sgd", "adam", "adamw"}, Live::No, FIELD(optimizer.kind)),
@@ -187,7 +189,7 @@ std::vector<Setting> makeTable()
         rows::boolean("schedule.count_skipped", Live::Yes, FIELD(schedule.countSkipped)),
 
         rows::choice("precision.policy", policyNames(), Live::Yes, FIELD(precision.policy)),
-        rows::choice("precision.weights", {"master"}, Live::Yes, FIELD(precision.weights)),
+        rows::choice("precision.weights", {"master", "half"}, Live::Yes, FIELD(precision.weights)),
         precisionOverrides(),
 
         rows::enumeration<ClipOrder>(

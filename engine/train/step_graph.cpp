@@ -16,6 +16,7 @@ Policy policyOf(const PrecisionConfig& config)
 {
     constexpr std::string_view accumulate = ".accumulate";
     Policy policy = policyNamed(config.policy);
+    policy.weights = config.weights == "half" ? policy.lower : DType::Float32;
     for (const auto& [name, format] : config.overrides) {
         const auto dtype = dtypeFromName(format);
         if (!dtype) {
@@ -47,7 +48,8 @@ public:
     StepGraph run(const ModelTask& task)
     {
         const Model model = buildModel(m_lane.model, task);
-        AutocastResult cast = applyAutocast(model.graph, policyOf(m_lane.precision));
+        const Policy policy = policyOf(m_lane.precision);
+        AutocastResult cast = applyAutocast(model.graph, policy);
         m_step.graph = std::move(cast.graph);
         for (const Parameter& parameter : model.parameters) {
             m_step.parameters.push_back(cast.values[parameter.value]);
@@ -65,7 +67,7 @@ public:
         m_step.lr = stepInput("lr");
         differentiateLoss(cast.values[model.loss]);
         appendClipAndUnscale();
-        appendOptimizer();
+        appendOptimizer(policy.weights);
         if (m_lane.model.checkpointing) {
             m_step.graph = recomputeBlocks(m_step.graph);
         }
@@ -107,6 +109,7 @@ private:
             m_step.gradients = gradientValues(computed);
             for (std::size_t i = 0; i < computed.size(); ++i) {
                 graph.replaceValue(computed[i], m_step.gradients[i]);
+                std::ranges::replace(m_step.gradientRoundings, computed[i], m_step.gradients[i]);
             }
             return;
         }
@@ -132,14 +135,23 @@ private:
         Graph& graph = m_step.graph;
         std::vector<ValueId> gradients = differentiate(graph, loss, m_step.lossScale, m_step.parameters);
         for (const ValueId gradient : gradients) {
-            const auto producer = std::ranges::find_if(graph.nodes(), [gradient](const Node& node) {
-                return std::ranges::find(node.outputs, gradient) != node.outputs.end();
-            });
-            if (producer->op == Op::Cast && isHalf(graph.value(producer->inputs[0]).type.dtype)) {
-                m_step.gradientRoundings.push_back(producer->inputs[0]);
+            const ValueId computed = computedAs(gradient);
+            if (isHalf(graph.value(computed).type.dtype)) {
+                m_step.gradientRoundings.push_back(computed);
             }
         }
         return gradients;
+    }
+
+    /// The value that became this one without any rounding: by widening, copying, or taking another shape.
+    [[nodiscard]] ValueId computedAs(ValueId value) const
+    {
+        const auto producer = std::ranges::find_if(m_step.graph.nodes(),
+            [value](const Node& node) { return std::ranges::find(node.outputs, value) != node.outputs.end(); });
+        const bool isMoved = producer != m_step.graph.nodes().end()
+            && (producer->op == Op::Reshape
+                || (producer->op == Op::Cast && !isHalf(m_step.graph.value(value).type.dtype)));
+        return isMoved ? computedAs(producer->inputs[0]) : value;
     }
 
     /// Gradient values like `parts`, in the parameters' order, so that they lie side by side as the parameters do.
@@ -228,7 +240,8 @@ private:
         return ids;
     }
 
-    void appendOptimizer()
+    /// `arithmetic`: the format of the weights. A stored 16-bit one is that of every tensor op of the update.
+    void appendOptimizer(DType arithmetic)
     {
         const OptimizerConfig& config = m_lane.optimizer;
         const bool skips = skipsOnNonFinite(m_lane);
@@ -249,15 +262,15 @@ private:
             if (config.momentum != 0) {
                 addState(optimizerState(".momentum_buffer"));
             }
-            node.attributes = SgdAttributes {
-                static_cast<float>(config.momentum), static_cast<float>(config.weightDecay), config.nesterov, skips};
+            node.attributes = SgdAttributes {static_cast<float>(config.momentum),
+                static_cast<float>(config.weightDecay), config.nesterov, skips, arithmetic};
         } else {
             node.op = Op::AdamUpdate;
             addState(optimizerState(".exp_avg"));
             addState(optimizerState(".exp_avg_sq"));
             addState({m_step.graph.addValue({"step", {DType::Float32, {}}, ValueKind::OptimizerState})});
             node.attributes = AdamAttributes {config.beta1, config.beta2, static_cast<float>(config.epsilon),
-                static_cast<float>(config.weightDecay), config.kind == "adamw", skips};
+                static_cast<float>(config.weightDecay), config.kind == "adamw", skips, arithmetic};
         }
         m_step.updateSquares = stepOutput("update_squares", DType::Float64);
         m_step.weightSquares = stepOutput("weight_squares", DType::Float64);

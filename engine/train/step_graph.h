@@ -16,7 +16,7 @@ struct StepGraph
     std::vector<ValueId> parameters;
     std::vector<ValueId> buffers; ///< running statistics
     std::vector<ValueId> gradients;
-    /// Where a parameter's gradient was rounded to 16 bits, for those that were: the census to report.
+    /// Where backward rounded a parameter's gradient to 16 bits, for those that it did: the census to report.
     std::vector<ValueId> gradientRoundings;
     int castsPerStep = 0;
 

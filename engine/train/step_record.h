@@ -28,7 +28,8 @@ struct MemoryBytes
     std::uint64_t gradients = 0;
     std::uint64_t optimizer = 0;
     std::uint64_t activations = 0; ///< at the peak, and the batch
-    std::uint64_t workspace = 0; ///< scratch of the kernels, scalars, census; what is kept to judge the lane as it trains
+    std::uint64_t workspace
+        = 0; ///< scratch of the kernels, scalars, census; what is kept to judge the lane as it trains
 
     [[nodiscard]] std::uint64_t total() const
     {

@@ -7,7 +7,7 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <array>
 #include <map>
 #include <numeric>
 #include <string>
@@ -89,7 +89,7 @@ void trainSteps(benchmark::State& state, const Preset& preset, const std::string
     }
 }
 
-/// Prints as the console does and keeps the times of all repetitions.
+/// Prints as the console does and keeps each benchmark's median CPU time, which other programs disturb least.
 class RatioReporter : public benchmark::ConsoleReporter
 {
 public:
@@ -98,33 +98,27 @@ public:
     void ReportRuns(const std::vector<Run>& runs) override
     {
         for (const Run& run : runs) {
-            if (run.run_type == Run::RT_Iteration) {
-                m_seconds[run.run_name.function_name].push_back(
-                    run.real_accumulated_time / static_cast<double>(run.iterations));
+            if (run.aggregate_name == "median" || run.repetitions == 1) {
+                m_ms[run.run_name.function_name] = run.GetAdjustedCPUTime();
             }
         }
         ConsoleReporter::ReportRuns(runs);
     }
 
-    /// Median of the times over the median of FP32's, for all presets that ran.
     void printRatios()
     {
         fmt::print("\n{:<8} {:>10} {:>11} {:>11}\n", "preset", "FP32 ms", "FP16/FP32", "BF16/FP32");
         for (const Preset& preset : presets) {
-            const auto median = [&](const char* policy) {
-                std::vector<double>& all = m_seconds[fmt::format("{}/{}", preset.name, policy)];
-                std::ranges::sort(all);
-                return all.empty() ? 0.0 : all[all.size() / 2];
-            };
+            const auto median = [&](const char* policy) { return m_ms[fmt::format("{}/{}", preset.name, policy)]; };
             if (const double base = median("fp32"); base > 0) {
-                fmt::print("{:<8} {:>10.3f} {:>11.3f} {:>11.3f}\n", preset.name, base * 1e3, median("fp16") / base,
+                fmt::print("{:<8} {:>10.3f} {:>11.3f} {:>11.3f}\n", preset.name, base, median("fp16") / base,
                     median("bf16") / base);
             }
         }
     }
 
 private:
-    std::map<std::string, std::vector<double>> m_seconds;
+    std::map<std::string, double> m_ms; ///< by name
 };
 
 } // namespace

@@ -72,6 +72,12 @@ StepSet mlpOps(std::int64_t batch, std::int64_t width)
                     return KernelRequest {Op::AdamUpdate, AdamAttributes {}, {scalar, scalar, w, w, w, w, scalar},
                         {w, w, w, scalar, sum, sum}, 1};
                 }},
+            {"adam_update without masters", 0, false,
+                [=](DType t) {
+                    const TensorType w {t, weight};
+                    return KernelRequest {Op::AdamUpdate, AdamAttributes {.arithmetic = t},
+                        {scalar, scalar, w, w, w, w, scalar}, {w, w, w, scalar, sum, sum}, 1};
+                }},
         }};
 }
 

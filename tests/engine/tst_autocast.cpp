@@ -151,6 +151,13 @@ private slots:
                             << "hhhhhffffff";
         QTest::newRow("O2") << "O2"
                             << "hhhhhhhhhhf";
+        QTest::newRow("O3") << "O3"
+                            << "hhhhhhhhhhf";
+        // The loss is an FP32 scalar everywhere; what it reads is another matter, see pureModelsHaveNoCastsOfWeights().
+        QTest::newRow("pure-fp16") << "pure-fp16"
+                                   << "hhhhhhhhhhf";
+        QTest::newRow("pure-bf16") << "pure-bf16"
+                                   << "hhhhhhhhhhf";
         // Means are denied: the pool and what lies between it and the next infer op; the linear after it is allowed.
         QTest::newRow("tf-fp16") << "tf-fp16"
                                  << "hhhfhffffff";
@@ -171,9 +178,72 @@ private slots:
             QVERIFY2(formatOf(result.graph, node.name) == expected, node.name.c_str());
             QVERIFY2(!nodeNamed(result.graph, node.name).reason.empty(), node.name.c_str());
         }
-        // Norms keep their parameters in FP32 where they are not cast.
+        // Norms keep their parameters in the format of the weights where they are not cast.
         const Node& norm = nodeNamed(result.graph, "bn");
-        QCOMPARE(result.graph.value(norm.inputs[1]).type.dtype, DType::Float32);
+        QCOMPARE(result.graph.value(norm.inputs[1]).type.dtype, policyNamed(policy.toStdString()).weights);
+    }
+
+    void pureModelsHaveNoCastsOfWeights_data()
+    {
+        QTest::addColumn<QString>("policy");
+        QTest::addColumn<DType>("format");
+        QTest::addColumn<int>("casts");
+        // The samples; under O3 also the logits on their way to the loss, which gives back a gradient of its own.
+        QTest::newRow("pure-fp16") << "pure-fp16" << DType::Float16 << 1;
+        QTest::newRow("pure-bf16") << "pure-bf16" << DType::BFloat16 << 1;
+        QTest::newRow("O3") << "O3" << DType::Float16 << 3;
+    }
+
+    void pureModelsHaveNoCastsOfWeights()
+    {
+        QFETCH(const QString, policy);
+        QFETCH(const DType, format);
+        QFETCH(const int, casts);
+        const StepGraph step = buildStepGraph(lane(qPrintable(policy)), task());
+        QCOMPARE(step.castsPerStep, casts);
+        for (const Value& value : step.graph.values()) {
+            QVERIFY2(value.kind != ValueKind::WeightCopy, value.name.c_str());
+            const bool follows = value.kind == ValueKind::Parameter || value.kind == ValueKind::Gradient
+                || (value.kind == ValueKind::OptimizerState && value.name != "step");
+            QVERIFY2(!follows || value.type.dtype == format, value.name.c_str());
+        }
+        QCOMPARE(step.gradientRoundings, step.gradients);
+        QCOMPARE(std::get<AdamAttributes>(nodeNamed(step.graph, "adamw").attributes).arithmetic, format);
+        const Node& loss = nodeNamed(step.graph, "loss");
+        const bool readsHalf = policy != QStringLiteral("O3");
+        QCOMPARE(step.graph.value(loss.inputs[0]).type.dtype, readsHalf ? format : DType::Float32);
+        QVERIFY(step.graph.text().find("fc1.weight:" + std::string(nameOf(format))) != std::string::npos);
+    }
+
+    void weightsHaveAFormatOfTheirOwn()
+    {
+        const auto stepWith = [](const char* policy, const char* weights) {
+            LaneConfig config = lane(policy);
+            config.precision.weights = weights;
+            return buildStepGraph(config, task());
+        };
+        // Masters under a pure policy: cast for every op, as O2 without its exception.
+        const StepGraph masters = stepWith("pure-fp16", "master");
+        QCOMPARE(masters.graph.value(masters.parameters[0]).type.dtype, DType::Float32);
+        QCOMPARE(std::get<AdamAttributes>(nodeNamed(masters.graph, "adamw").attributes).arithmetic, DType::Float32);
+        QCOMPARE(masters.castsPerStep, 1 + 2 * static_cast<int>(masters.parameters.size()));
+        // Half weights under autocast: no cast either way where the op runs in 16 bits.
+        const StepGraph half = stepWith("bf16", "half");
+        QCOMPARE(half.graph.value(half.gradients[0]).type.dtype, DType::BFloat16);
+        QCOMPARE(half.castsPerStep, 3);
+    }
+
+    void backwardCountsWhatAccumulationAddsUp()
+    {
+        LaneConfig config = lane("pure-fp16");
+        config.accumulation.steps = 4;
+        const StepGraph step = buildStepGraph(config, task());
+        QCOMPARE(step.gradientRoundings.size(), step.parameters.size());
+        for (std::size_t i = 0; i < step.gradients.size(); ++i) {
+            // Each micro-batch's gradient is rounded where it is computed, then added in the weights' format.
+            QVERIFY(step.gradientRoundings[i] != step.gradients[i]);
+            QCOMPARE(step.graph.value(step.gradients[i]).type.dtype, DType::Float16);
+        }
     }
 
     void knowsItsPolicies()

@@ -101,13 +101,15 @@ LaneConfig randomLane(Dice& dice, const std::string& name)
     c.model.hidden.assign(static_cast<std::size_t>(dice.below(4)), 1 + dice.below(99));
     c.model.activation = dice.pick({"relu", "gelu_tanh"});
     c.model.dropout = dice.coin() ? dice.unit() : 0;
+    c.lossForm = dice.pick({"fused", "log_softmax", "log_of_softmax"});
     c.lossWeight = dice.coin() ? 1 : 1e-6;
     c.optimizer.kind = dice.pick({"sgd", "adam", "adamw"});
     c.optimizer.lr = dice.unit();
     c.optimizer.weightDecay = dice.coin() ? dice.unit() : (c.optimizer.kind == "adamw" ? 0.01 : 0);
     c.schedule.kind = dice.pick({"constant", "cosine", "step"});
     c.schedule.countSkipped = dice.coin();
-    c.precision.policy = dice.pick({"fp32", "fp16", "bf16"});
+    c.precision.policy = dice.pick({"fp32", "fp16", "bf16", "pure-fp16", "O3"});
+    c.precision.weights = c.precision.policy == "fp32" ? "master" : dice.pick({"master", "half"});
     if (dice.coin()) {
         c.precision.overrides = {{"relu", "fp32"}, {"fc1.dotted name", dice.pick({"fp16", "bf16"})}};
     }
@@ -225,6 +227,12 @@ void TestExperiment::fillsInTheDefaults()
     QCOMPARE(lane(R"({"optimizer": {"kind": "adam"}})").optimizer.weightDecay, 0.0);
     QCOMPARE(lane(R"({"optimizer": {"kind": "sgd"}})").optimizer.weightDecay, 0.0);
     QCOMPARE(lane(R"({"optimizer": {"kind": "sgd", "weight_decay": 0.01}})").optimizer.weightDecay, 0.01);
+    for (const auto& [policy, weights] : {std::pair {"fp16", "master"}, std::pair {"O2", "master"},
+             std::pair {"O3", "half"}, std::pair {"pure-fp16", "half"}, std::pair {"pure-bf16", "half"}}) {
+        const json precision {{"precision", {{"policy", policy}}}};
+        QCOMPARE(lane(precision.dump()).precision.weights, std::string(weights));
+    }
+    QCOMPARE(lane(R"({"precision": {"policy": "O3", "weights": "master"}})").precision.weights, std::string("master"));
     const LaneConfig scaled = lane(R"({"scaler": {}})");
     QVERIFY(scaled.scaler.has_value());
     QVERIFY((*scaled.scaler == mantissa::ScalerConfig {"pytorch", 65536, 2, 0.5, 2000, false}));
@@ -368,6 +376,10 @@ void TestExperiment::refuses_data()
         "x.json: schedule.warmup_steps is 0, but a warm-up needs steps");
     row("Nesterov without momentum", R"({"mantissa": 1, "optimizer": {"kind": "sgd", "nesterov": true}})",
         "x.json: optimizer.nesterov is true, but");
+    row("half weights without a format", R"({"mantissa": 1, "precision": {"weights": "half"}})",
+        R"(x.json: precision.weights is "half", but the policy "fp32" has no 16-bit format)");
+    row("parts of another loss", R"({"mantissa": 1, "loss": "mse", "loss_form": "log_softmax"})",
+        R"(x.json: loss_form is "log_softmax", which takes cross_entropy apart, but the loss is "mse")");
     row("MNIST without folder", R"({"mantissa": 1, "data": {"kind": "mnist"}})",
         "x.json: data.path is missing; mnist is read from a folder");
     row("classes from regression", R"({"mantissa": 1, "data": {"kind": "regression"}})",

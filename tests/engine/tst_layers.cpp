@@ -20,6 +20,7 @@ const std::vector<QStringList> rows {
     {"engine/diagnose", "engine/store"},
     {"ui/style"},
     {"ui/models", "ui/plots", "ui/session"},
+    {"ui/graph"},
     {"ui/views"},
     {"app"},
 };
@@ -34,7 +35,7 @@ struct Ban
 
 const std::vector<Ban> bans {
     {QRegularExpression("^engine/"), QRegularExpression("^(Q[A-Z]|Qt|qcustomplot)"), "the engine is free of Qt"},
-    {QRegularExpression("^(app|ui/(models|session|style|views))/"), QRegularExpression("^qcustomplot"),
+    {QRegularExpression("^(app|ui/(graph|models|session|style|views))/"), QRegularExpression("^qcustomplot"),
         "only ui/plots knows the plotting library"},
     {QRegularExpression("^ui/"), QRegularExpression("^engine/(ops|autodiff)/"),
         "the window does not look into the engine's ops"},

@@ -225,7 +225,7 @@ struct AdamErrors
 AdamErrors adamErrors(
     const AdamAttributes& attributes, double learningRate, const Exact& exact, std::size_t t, std::int64_t i)
 {
-    const auto [b1, b2, epsilon, decay, decoupled, skip] = attributes;
+    const auto [b1, b2, epsilon, decay, decoupled, skip, arithmetic] = attributes;
     const double w = std::abs(exact.in(2 + tensors + t, i));
     const double g = std::abs(exact.in(2 + t, i)) + (decoupled ? 0 : decayed(decay, w));
     const double firstSize = b1 * std::abs(exact.in(2 + 2 * tensors + t, i)) + (1 - b1) * g;

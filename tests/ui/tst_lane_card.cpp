@@ -65,6 +65,7 @@ private slots:
 
     void typedScaleReachesTheScaler();
     void precisionAndScalerCanBeChosen();
+    void weightsFollowThePrecision();
     void clipOrderBringsAThreshold();
     void rateCanBeTyped();
     void controlsWithoutEffectSayWhy();
@@ -216,6 +217,26 @@ void TestLaneCard::precisionAndScalerCanBeChosen()
     QCOMPARE(config(0).scaler->family, std::string("fixed"));
     choose(named<QComboBox>(card(1), QStringLiteral("Scaler")), QStringLiteral("none"));
     QTRY_VERIFY_WITH_TIMEOUT(!config(1).scaler || config(1).scaler->family == "none", patienceMs);
+}
+
+void TestLaneCard::weightsFollowThePrecision()
+{
+    auto* precision = named<QComboBox>(card(0), QStringLiteral("Precision"));
+    auto* weights = named<QComboBox>(card(0), QStringLiteral("Weights"));
+    QVERIFY(!weights->isEnabled());
+    QVERIFY2(weights->toolTip().contains(QStringLiteral("no 16-bit format")), qPrintable(weights->toolTip()));
+    choose(precision, QStringLiteral("pure-bf16"));
+    QTRY_COMPARE_WITH_TIMEOUT(config(0).precision.weights, std::string("half"), patienceMs);
+    QTRY_VERIFY_WITH_TIMEOUT(weights->isEnabled(), patienceMs);
+    QCOMPARE(weights->currentData().toString(), QStringLiteral("half"));
+    choose(weights, QStringLiteral("master"));
+    QTRY_COMPARE_WITH_TIMEOUT(config(0).precision.weights, std::string("master"), patienceMs);
+    // 16-bit weights that were asked for do not stand in the way of FP32.
+    choose(weights, QStringLiteral("half"));
+    QTRY_COMPARE_WITH_TIMEOUT(config(0).precision.weights, std::string("half"), patienceMs);
+    choose(precision, QStringLiteral("fp32"));
+    QTRY_COMPARE_WITH_TIMEOUT(config(0).precision.policy, std::string("fp32"), patienceMs);
+    QCOMPARE(config(0).precision.weights, std::string("master"));
 }
 
 void TestLaneCard::clipOrderBringsAThreshold()

@@ -776,7 +776,8 @@ private slots:
     void numbersAreExportedWithAllDigits()
     {
         Fixture f(3);
-        f.dashboard.append(std::vector {judged(record(3, 0, 0.1, notANumber), 0.7, 0.5), record(3, 1, infinity, 1.0 / 3, 1024)});
+        f.dashboard.append(
+            std::vector {judged(record(3, 0, 0.1, notANumber), 0.7, 0.5), record(3, 1, infinity, 1.0 / 3, 1024)});
         f.dashboard.updateLane(lane(1, QStringLiteral("FP16, \"bare\"")));
         const QTemporaryDir folder;
         const QString file = folder.filePath(QStringLiteral("a.csv"));
@@ -788,8 +789,7 @@ private slots:
         QCOMPARE(lines[0],
             QByteArray("lane,step,loss,grad_norm,grad_norm_clipped,scale,skipped,validation_loss,validation_accuracy"));
         QCOMPARE(lines[4], QByteArray("FP32,3,0.1,nan,nan,1,0,0.7,0.5"));
-        QCOMPARE(
-            lines[8], QByteArray("\"FP16, \"\"bare\"\"\",3,inf,0.3333333333333333,0.3333333333333333,1024,0,,"));
+        QCOMPARE(lines[8], QByteArray("\"FP16, \"\"bare\"\"\",3,inf,0.3333333333333333,0.3333333333333333,1024,0,,"));
 
         ViewState view = f.canvas->view();
         view.steps = {0.5, 2.5};

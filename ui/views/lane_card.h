@@ -76,6 +76,7 @@ private:
     void updateScalerControls(const LaneConfig& config);
     void updateClipControls(const LaneConfig& config);
     void chooseColor();
+    void changePolicy(int index);
     void changeScaler(int index);
     void changeScale(double scale);
     void changeClipOrder(int index);
@@ -106,6 +107,7 @@ private:
     QLabel* m_sentence = nullptr;
     std::unique_ptr<CardValues> m_values;
     QComboBox* m_precision = nullptr;
+    QComboBox* m_weights = nullptr;
     QComboBox* m_scaler = nullptr;
     LogSlider* m_scale = nullptr;
     NumberField* m_growth = nullptr;

@@ -103,6 +103,8 @@ QWidget* LaneCard::makeSettings()
         m_precision->addItem(policyLabel(policy), QString::fromStdString(policy));
     }
     m_precision->setToolTip(tr("The format that autocast gives to matrix products, and whose lists say what follows"));
+    m_weights = makeCombo(tr("Weights"),
+        {{weightsLabel("master"), QStringLiteral("master")}, {weightsLabel("half"), QStringLiteral("half")}});
     m_scaler = makeCombo(tr("Scaler"),
         {{tr("none"), QStringLiteral("none")}, {tr("fixed"), QStringLiteral("fixed")},
             {tr("dynamic (PyTorch)"), QStringLiteral("pytorch")}});
@@ -132,6 +134,7 @@ QWidget* LaneCard::makeSettings()
     }
 
     addRow(grid, tr("Precision"), m_precision);
+    addRow(grid, tr("Weights"), m_weights);
     addRow(grid, tr("Scaler"), m_scaler);
     addRow(grid, tr("Scale"), m_scale);
     addRow(grid, tr("Growth"), m_growth);
@@ -158,8 +161,9 @@ void LaneCard::connectControls()
         emit chosen(m_lane);
     });
 
-    connect(m_precision, &QComboBox::activated, this,
-        [this] { send("precision.policy", m_precision->currentData().toString().toStdString()); });
+    connect(m_precision, &QComboBox::activated, this, &LaneCard::changePolicy);
+    connect(m_weights, &QComboBox::activated, this,
+        [this] { send("precision.weights", m_weights->currentData().toString().toStdString()); });
     connect(m_scaler, &QComboBox::activated, this, &LaneCard::changeScaler);
     connect(m_scale, &LogSlider::committed, this, &LaneCard::changeScale);
     connect(m_growth, &NumberField::committed, this, [this](double v) { send("scaler.growth_factor", v); });
@@ -179,6 +183,18 @@ void LaneCard::send(const std::string& path, const nlohmann::json& value)
 {
     if (!m_isFilling) {
         m_controller->set(m_lane, path, value);
+    }
+}
+
+void LaneCard::changePolicy(int index)
+{
+    const std::string policy = m_precision->itemData(index).toString().toStdString();
+    const bool hasHalfWeights = m_filledFrom && m_filledFrom->precision.weights == "half";
+    if (hasHalfWeights && policyNamed(policy).lower == DType::Float32) {
+        // 16-bit weights without a 16-bit format would be refused, so they go in the same change.
+        send("precision", {{"policy", policy}, {"weights", nullptr}});
+    } else {
+        send("precision.policy", policy);
     }
 }
 
@@ -243,7 +259,14 @@ void LaneCard::refreshSettings()
         }
         markPending(combo, waiting.has_value());
     };
-    fillCombo(m_precision, "precision.policy", config.precision.policy);
+    if (!pending("precision")) {
+        fillCombo(m_precision, "precision.policy", config.precision.policy);
+        fillCombo(m_weights, "precision.weights", config.precision.weights);
+    }
+    setUsable(m_weights, policyNamed(config.precision.policy).lower != DType::Float32,
+        tr("What the optimizer updates: FP32 masters, cast in each step, or 16-bit weights alone, which lose small "
+           "updates"),
+        tr("No effect: this precision has no 16-bit format."));
     fillCombo(m_scaler, "scaler.family", config.scaler ? config.scaler->family : "none");
     fillField(m_scale, "scaler.scale", lane->scale);
     const ScalerConfig scaler = config.scaler.value_or(ScalerConfig {});

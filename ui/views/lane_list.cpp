@@ -101,6 +101,9 @@ void LaneList::fillAddMenu()
     m_addMenu->addAction(tr("BF16"), this, [this, none] {
         addPreset(tr("BF16"), {{"precision", {{"policy", "bf16"}}}, {"scaler", none}});
     });
+    m_addMenu->addAction(tr("Pure BF16, no master weights"), this, [this, none] {
+        addPreset(tr("Pure BF16"), {{"precision", {{"policy", "pure-bf16"}}}, {"scaler", none}});
+    });
 }
 
 void LaneList::addPreset(const QString& name, const nlohmann::json& patch)

@@ -31,7 +31,8 @@ QString valueText(const std::string& json)
         return formatPowerOfTwo(value.get<double>());
     }
     if (value.is_string()) {
-        return policyLabel(value.get<std::string>());
+        const auto text = value.get<std::string>();
+        return text == "master" || text == "half" ? weightsLabel(text) : policyLabel(text);
     }
     if (value.is_boolean()) {
         return value.get<bool>() ? tr("yes") : tr("no");
@@ -179,15 +180,24 @@ QString policyLabel(const std::string& policy)
     const QString format = text.section(QLatin1Char('-'), -1).toUpper();
     const QString lists = text.section(QLatin1Char('-'), 0, -2);
     return lists.isEmpty()                ? format
+        : lists == QLatin1String("pure")  ? tr("Pure %1").arg(format)
         : lists == QLatin1String("cpu")   ? tr("%1, PyTorch CPU lists").arg(format)
         : lists == QLatin1String("tf")    ? tr("%1, TensorFlow lists").arg(format)
         : lists == QLatin1String("mxnet") ? tr("%1, MXNet lists").arg(format)
                                           : text;
 }
 
+QString weightsLabel(const std::string& weights)
+{
+    return weights == "half" ? tr("16-bit, no masters") : tr("FP32 masters");
+}
+
 QString settingsSummary(const LaneConfig& config, double scale, double rate)
 {
     QStringList parts {policyLabel(config.precision.policy)};
+    if (config.precision.weights != defaultPrecision(config.precision.policy).weights) {
+        parts << weightsLabel(config.precision.weights);
+    }
     const std::string family = config.scaler ? config.scaler->family : "none";
     if (family == "none") {
         parts << tr("no scaler");
@@ -230,7 +240,7 @@ QString memoryText(const MemoryBytes& bytes)
 
 QString settingName(const std::string& path)
 {
-    static const std::array<std::pair<const char*, const char*>, 12> names {{
+    static const std::array<std::pair<const char*, const char*>, 15> names {{
         {"scaler.scale", QT_TRANSLATE_NOOP("LaneWords", "scale")},
         {"scaler.init_scale", QT_TRANSLATE_NOOP("LaneWords", "initial scale")},
         {"scaler.family", QT_TRANSLATE_NOOP("LaneWords", "scaler")},
@@ -241,6 +251,9 @@ QString settingName(const std::string& path)
         {"scaler.frozen", QT_TRANSLATE_NOOP("LaneWords", "frozen")},
         {"optimizer.lr", QT_TRANSLATE_NOOP("LaneWords", "learning rate")},
         {"precision.policy", QT_TRANSLATE_NOOP("LaneWords", "precision")},
+        {"precision.weights", QT_TRANSLATE_NOOP("LaneWords", "weights")},
+        {"precision", QT_TRANSLATE_NOOP("LaneWords", "precision")},
+        {"precision.overrides", QT_TRANSLATE_NOOP("LaneWords", "formats of single ops")},
         {"clip", QT_TRANSLATE_NOOP("LaneWords", "clipping")},
         {"clip.max_norm", QT_TRANSLATE_NOOP("LaneWords", "clip threshold")},
     }};

@@ -29,8 +29,10 @@ QString lockSentence(const LaneFacts& facts, bool isBaseline, const QString& bas
 /// "FP16 · dynamic 2^16 · clip off · rate 0.001"
 QString settingsSummary(const LaneConfig& config, double scale, double rate);
 
-/// "FP16" (PyTorch's lists on CUDA), "FP16, TensorFlow lists", "Apex O1", or the policy as written.
+/// "FP16" (PyTorch's lists on CUDA), "FP16, TensorFlow lists", "Apex O1", "Pure FP16", or the policy as written.
 QString policyLabel(const std::string& policy);
+/// What precision.weights says: "FP32 masters" or "16-bit, no masters".
+QString weightsLabel(const std::string& weights);
 
 /// One line per kind of memory, total last.
 QString memoryText(const MemoryBytes& bytes);

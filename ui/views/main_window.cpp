@@ -1,6 +1,7 @@
 #include "ui/views/main_window.h"
 
 #include "engine/autocast/policy.h"
+#include "ui/graph/op_map_panel.h"
 #include "ui/plots/dashboard.h"
 #include "ui/session/app_paths.h"
 #include "ui/session/run_loader.h"
@@ -21,6 +22,7 @@
 #include <QApplication>
 #include <QDockWidget>
 #include <QStatusBar>
+#include <QTabWidget>
 #include <QThread>
 #include <QTimer>
 #include <QUndoStack>
@@ -51,6 +53,8 @@ MainWindow::MainWindow(const Options& options, QWidget* parent)
     , m_controller(new SessionController(options.database, this))
     , m_loader(new RunLoader(options.database, this))
     , m_dashboard(new Dashboard)
+    , m_opMap(new OpMapPanel(m_controller))
+    , m_tabs(new QTabWidget)
     , m_messages(new MessageBar)
     , m_runBar(new RunBar(m_controller))
     , m_lanes(new LaneList(m_controller))
@@ -67,12 +71,16 @@ MainWindow::MainWindow(const Options& options, QWidget* parent)
     setDockOptions(AnimatedDocks | AllowTabbedDocks | AllowNestedDocks);
     setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
 
+    m_tabs->setDocumentMode(true);
+    m_tabs->setAccessibleName(tr("Views of the experiment"));
+    m_tabs->addTab(m_dashboard, tr("Dashboard"));
+    m_tabs->addTab(m_opMap, tr("Graph"));
     auto* centre = new QWidget;
     auto* column = new QVBoxLayout(centre);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
     column->addWidget(m_messages);
-    column->addWidget(m_dashboard, 1);
+    column->addWidget(m_tabs, 1);
     setCentralWidget(centre);
     addToolBar(Qt::TopToolBarArea, m_runBar);
     statusBar()->addPermanentWidget(m_statusLine);
@@ -82,6 +90,7 @@ MainWindow::MainWindow(const Options& options, QWidget* parent)
     makeMenus();
     connectSession();
     connectLanes();
+    connectOpMap();
     connectRuns();
     qApp->installEventFilter(this);
     resize(1280, 800);
@@ -183,6 +192,19 @@ void MainWindow::connectLanes()
     connect(m_experiments, &ExperimentsView::openRequested, this, [this](const QString& file) { openFile(file); });
 }
 
+void MainWindow::connectOpMap()
+{
+    m_opMap->setUndoStack(m_dashboard->undoStack());
+    connect(m_lanes, &LaneList::selectionChanged, m_opMap, &OpMapPanel::setLane);
+    connect(m_opMap, &OpMapPanel::laneChosen, m_lanes, &LaneList::select);
+    connect(m_opMap, &OpMapPanel::notice, this, [this](const QString& text) { statusBar()->showMessage(text, 5000); });
+}
+
+bool MainWindow::showsOpMap() const
+{
+    return m_tabs->currentWidget() == m_opMap;
+}
+
 void MainWindow::connectRuns()
 {
     m_runs->setUndoStack(m_dashboard->undoStack());
@@ -245,8 +267,10 @@ void MainWindow::followLanes()
         }
     }
     const auto status = m_controller->status();
+    std::vector<OpMapLane> looks;
     for (const std::uint32_t lane : lanes) {
         const LaneLook look = m_lanes->look(lane);
+        looks.push_back({lane, look.name, look.color, look.style});
         LaneCurve curve;
         curve.key = lane;
         curve.name = look.name;
@@ -261,6 +285,10 @@ void MainWindow::followLanes()
         if (!m_lanes->isShown(lane)) {
             m_dashboard->setLaneVisible(lane, false);
         }
+    }
+    m_opMap->setLanes(looks);
+    if (const auto selected = m_lanes->selected()) {
+        m_opMap->setLane(*selected);
     }
     if (m_wantsCurves && !lanes.empty()) {
         m_wantsCurves = false;

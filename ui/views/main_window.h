@@ -16,6 +16,7 @@ class QAction;
 class QActionGroup;
 class QDockWidget;
 class QMenu;
+class QTabWidget;
 
 namespace mantissa {
 
@@ -24,6 +25,7 @@ class EventsView;
 class ExperimentsView;
 class LaneList;
 class MessageBar;
+class OpMapPanel;
 class RunBar;
 class RunLoader;
 class RunsView;
@@ -55,6 +57,8 @@ public:
     [[nodiscard]] SessionController* controller() const { return m_controller; }
 
     [[nodiscard]] Dashboard* dashboard() const { return m_dashboard; }
+
+    [[nodiscard]] OpMapPanel* opMap() const { return m_opMap; }
 
     [[nodiscard]] LaneList* laneList() const { return m_lanes; }
 
@@ -94,10 +98,12 @@ private:
     void setTitleBarsVisible(bool isVisible);
     void connectSession();
     void connectLanes();
+    void connectOpMap();
     void connectRuns();
     void replaced(SessionController::Replacement reason);
     void followStatus();
     void followLanes();
+    [[nodiscard]] bool showsOpMap() const;
     void noteEvent(const Event& event);
     void frame();
     void checkHealth();
@@ -138,6 +144,8 @@ private:
     SessionController* m_controller;
     RunLoader* m_loader;
     Dashboard* m_dashboard;
+    OpMapPanel* m_opMap;
+    QTabWidget* m_tabs;
     MessageBar* m_messages;
     RunBar* m_runBar;
     LaneList* m_lanes;

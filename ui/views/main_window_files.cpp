@@ -26,6 +26,7 @@
 #include <QMessageBox>
 #include <QMimeData>
 #include <QStatusBar>
+#include <QTabWidget>
 
 namespace mantissa {
 
@@ -255,6 +256,7 @@ void MainWindow::restoreState()
     if (!view.isEmpty()) {
         m_dashboard->setViewSettings(QJsonDocument::fromJson(view).object());
     }
+    m_tabs->setCurrentIndex(state->value(QStringLiteral("window/tab"), 0).toInt());
     const int theme = openSettings()->value(QStringLiteral("theme"), 0).toInt();
     if (theme > 0 && theme <= static_cast<int>(Theme::Dark)) {
         setTheme(static_cast<Theme>(theme));
@@ -267,6 +269,7 @@ void MainWindow::storeState()
     const auto state = openState();
     state->setValue(QStringLiteral("window/geometry"), saveGeometry());
     state->setValue(QStringLiteral("window/docks"), saveState());
+    state->setValue(QStringLiteral("window/tab"), m_tabs->currentIndex());
     state->setValue(
         QStringLiteral("window/plots"), QJsonDocument(m_dashboard->viewSettings()).toJson(QJsonDocument::Compact));
 }

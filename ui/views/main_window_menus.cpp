@@ -1,4 +1,5 @@
 /// Menus, their keys, and what they do.
+#include "ui/graph/op_map_panel.h"
 #include "ui/plots/dashboard.h"
 #include "ui/session/app_paths.h"
 #include "ui/views/command_palette.h"
@@ -16,6 +17,7 @@
 #include <QDockWidget>
 #include <QFileInfo>
 #include <QMenuBar>
+#include <QTabWidget>
 #include <QUndoStack>
 #include <QUrl>
 
@@ -82,8 +84,9 @@ void MainWindow::makeFileMenu()
         [this] { saveAs(); });
     menu->addSeparator();
     add(
-        menu, QStringLiteral("export"), tr("&Export plots\u2026"), QKeySequence(Qt::CTRL | Qt::Key_E),
-        [this] { m_dashboard->showExportDialog(); }, tr("PNG, PDF, SVG or CSV"));
+        menu, QStringLiteral("export"), tr("&Export plots or graph\u2026"), QKeySequence(Qt::CTRL | Qt::Key_E),
+        [this] { showsOpMap() ? m_opMap->showExportDialog() : m_dashboard->showExportDialog(); },
+        tr("What the open tab shows, as PNG, PDF, SVG or CSV"));
     menu->addSeparator();
     add(menu, QStringLiteral("quit"), tr("&Quit"), QKeySequence(Qt::CTRL | Qt::Key_Q), [this] { close(); });
 }
@@ -113,15 +116,33 @@ void MainWindow::makeEditMenu()
     menu->addActions({undo, redo});
     menu->addSeparator();
     add(menu, QStringLiteral("copyPicture"), tr("Copy &picture"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C),
-        [this] { m_dashboard->copyPicture(); });
+        [this] { showsOpMap() ? m_opMap->copyPicture() : m_dashboard->copyPicture(); });
     add(
         menu, QStringLiteral("copyData"), tr("Copy &data"), {}, [this] { m_dashboard->copyData(); },
         tr("The steps in view, tab-separated"));
+    menu->addSeparator();
+    add(
+        menu, QStringLiteral("findOp"), tr("&Find an op\u2026"), QKeySequence::Find,
+        [this] {
+            m_tabs->setCurrentWidget(m_opMap);
+            m_opMap->focusSearch();
+        },
+        tr("By name or kind, in the graph of the selected lane"));
 }
 
 void MainWindow::makeViewMenu()
 {
     QMenu* menu = menuBar()->addMenu(tr("&View"));
+    add(menu, QStringLiteral("showDashboard"), tr("&Dashboard"), QKeySequence(Qt::CTRL | Qt::Key_1),
+        [this] { m_tabs->setCurrentWidget(m_dashboard); });
+    add(
+        menu, QStringLiteral("showGraph"), tr("G&raph"), QKeySequence(Qt::CTRL | Qt::Key_2),
+        [this] {
+            m_tabs->setCurrentWidget(m_opMap);
+            m_opMap->view()->setFocus();
+        },
+        tr("What a step of the selected lane executes, in which formats"));
+    menu->addSeparator();
     for (QDockWidget* dock : {m_experimentsDock, m_setupDock, m_lanesDock, m_eventsDock, m_runsDock}) {
         QAction* toggle = dock->toggleViewAction();
         toggle->setObjectName(dock->objectName() + QStringLiteral("Toggle"));
@@ -241,12 +262,15 @@ void MainWindow::makePlotMenu()
 {
     QMenu* menu = menuBar()->addMenu(tr("&Plot"));
     add(
-        menu, QStringLiteral("fit"), tr("&Fit"), Qt::Key_F, [this] { m_dashboard->fit(); },
-        tr("All axes follow the data again"));
+        menu, QStringLiteral("fit"), tr("&Fit"), Qt::Key_F,
+        [this] { showsOpMap() ? m_opMap->view()->fit() : m_dashboard->fit(); },
+        tr("All axes follow the data again; the graph fits the width"));
     add(menu, QStringLiteral("fitHeight"), tr("Fit &height"), QKeySequence(Qt::SHIFT | Qt::Key_F),
         [this] { m_dashboard->fitHeight(); });
-    add(menu, QStringLiteral("zoomIn"), tr("Zoom &in"), QKeySequence::ZoomIn, [this] { m_dashboard->zoomIn(); });
-    add(menu, QStringLiteral("zoomOut"), tr("Zoom &out"), QKeySequence::ZoomOut, [this] { m_dashboard->zoomOut(); });
+    add(menu, QStringLiteral("zoomIn"), tr("Zoom &in"), QKeySequence::ZoomIn,
+        [this] { showsOpMap() ? m_opMap->view()->zoomIn() : m_dashboard->zoomIn(); });
+    add(menu, QStringLiteral("zoomOut"), tr("Zoom &out"), QKeySequence::ZoomOut,
+        [this] { showsOpMap() ? m_opMap->view()->zoomOut() : m_dashboard->zoomOut(); });
     menu->addSeparator();
     add(
         menu, QStringLiteral("log"), tr("&Log / linear"), Qt::Key_L, [this] { m_dashboard->toggleLog(); },

@@ -1,4 +1,5 @@
 // The rows of the setup panel, and which of them the present kinds make useless.
+#include "engine/autocast/policy.h"
 #include "ui/views/number_field.h"
 #include "ui/views/setup_field.h"
 
@@ -43,6 +44,9 @@ void SetupPanel::makeModelFields()
             QStringLiteral("tanh"), QStringLiteral("sigmoid")});
     addNumber("model.dropout", tr("Dropout"), tr("Share of activations set to zero while training"), false, 0, 0.999,
         tr("a share from 0 to below 1"));
+    addFlag("model.checkpointing", tr("Checkpointing"),
+        tr("The backward pass computes the activations of each block again instead of keeping them: the same results "
+           "with less memory and more time"));
     addNumber("model.init_gain", tr("Init gain"), tr("Multiplies PyTorch's default initial weights"), false, 1e-30,
         1e30, tr("a number above 0"));
 }
@@ -83,6 +87,12 @@ void SetupPanel::makeDataFields()
         tr("a whole number from 2 to 1024"));
     addNumber("data.symbols", tr("Symbols"), tr("Kinds of symbols in the words"), true, 2, 1000,
         tr("a whole number from 2 to 1000"));
+    addNumber("data.prefetch", tr("Prefetch"),
+        tr("Batches that a thread of its own holds ready; 0: each step loads its own"), true, 0, 64,
+        tr("a whole number from 0 to 64"));
+    addNumber("data.throttle_ms", tr("Throttle"),
+        tr("Milliseconds that loading a batch takes longer, to see what a slow pipeline does"), false, 0, 10'000,
+        tr("a number from 0 to 10000"));
 }
 
 void SetupPanel::makeTrainingFields()
@@ -94,14 +104,26 @@ void SetupPanel::makeTrainingFields()
         tr("a whole number, 0 or more"));
     addCombo("loss", tr("Loss"), tr("What is minimised"),
         {QStringLiteral("cross_entropy"), QStringLiteral("mse"), QStringLiteral("bce_with_logits")});
+    addCombo("loss_form", tr("Loss form"),
+        tr("Of cross entropy: one op in FP32, or parts whose results have formats of their own"),
+        {QStringLiteral("fused"), QStringLiteral("log_softmax"), QStringLiteral("log_of_softmax")});
     addNumber("loss_weight", tr("Loss weight"), tr("Multiplies the loss; small values push gradients toward underflow"),
         false, 1e-30, 1e30, tr("a number above 0"));
+    addNumber("evaluation.every", tr("Judge every"),
+        tr("Steps between two looks at the held-out samples; 0: only when a lane ends"), true, 0, 1e9,
+        tr("a whole number, 0 or more"));
+    QStringList policies {QStringLiteral("lane")};
+    for (const std::string& policy : policyNames()) {
+        policies << QString::fromStdString(policy);
+    }
+    addCombo(
+        "evaluation.policy", tr("Judge in"), tr("The precision in which a lane is judged; lane: its own"), policies);
 }
 
 void SetupPanel::makeOptimizerFields()
 {
     addHeading(tr("Optimizer"));
-    addCombo("optimizer.kind", tr("Kind"), tr("The update rule, on FP32 master weights"),
+    addCombo("optimizer.kind", tr("Kind"), tr("The update rule"),
         {QStringLiteral("sgd"), QStringLiteral("adam"), QStringLiteral("adamw")});
     addNumber("optimizer.lr", tr("Rate"),
         tr("Learning rate of all lanes; each lane's card changes its own while it trains"), false, 0, 1e30,
@@ -141,6 +163,7 @@ void SetupPanel::updateRelevance()
              "stride", "modulus", "length", "symbols"}) {
         use(std::string("data.") + setting, set.reads(setting), tr("No effect on the set %1.").arg(setName));
     }
+    use("loss_form", present("loss") == "cross_entropy", tr("No effect: only cross entropy has parts."));
     use("optimizer.momentum", isSgd, tr("No effect: Adam has betas instead."));
     for (const char* path : {"optimizer.beta1", "optimizer.beta2", "optimizer.epsilon"}) {
         use(path, !isSgd, tr("No effect: SGD has none."));
@@ -162,6 +185,7 @@ void SetupPanel::updateModelRelevance(
         {"model.depth", {"cnn", "resnet", "vit", "gpt"}}, {"model.stages", {"cnn", "resnet"}},
         {"model.batch_norm", {"cnn"}}, {"model.heads", {"vit", "gpt"}}, {"model.fused_attention", {"vit", "gpt"}},
         {"model.patch", {"vit"}}, {"model.pooling", {"vit"}}, {"model.tied_head", {"gpt"}},
+        {"model.checkpointing", {"cnn", "resnet", "vit", "gpt", "layers"}},
         {"model.activation", {"mlp", "cnn", "resnet", "vit", "gpt"}}, {"model.dropout", {"mlp", "cnn", "vit", "gpt"}}};
     for (const Use& row : uses) {
         const bool isUsed = std::find(row.kinds.begin(), row.kinds.end(), kind) != row.kinds.end();

@@ -101,10 +101,9 @@ void StatusLine::showQueue(const SessionStatus& status)
     }
     m_queue->setVisible(emptiest != nullptr);
     if (emptiest != nullptr) {
-        const QString text
-            = tr("Data queue %1/%2").arg(*emptiest->queuedBatches).arg(emptiest->config->data.prefetch);
-        m_queue->setText(isWaiting ? signOf(Tone::Notice) + QLatin1Char(' ') + tr("%1, waiting for data").arg(text)
-                                   : text);
+        const QString text = tr("Data queue %1/%2").arg(*emptiest->queuedBatches).arg(emptiest->config->data.prefetch);
+        m_queue->setText(
+            isWaiting ? signOf(Tone::Notice) + QLatin1Char(' ') + tr("%1, waiting for data").arg(text) : text);
         m_queue->setToolTip(tr("Batches that lie ready for the next steps, of the lane with the fewest:")
             + QLatin1Char('\n') + lines.join(QLatin1Char('\n')));
     }

@@ -1,5 +1,5 @@
-/// The right end of the status bar: device and formats, data queue, memory by kind, the database, and on request the time between
-/// UI frames.
+/// The right end of the status bar: device and formats, data queue, memory by kind, the database, and on request the
+/// time between UI frames.
 #pragma once
 
 #include "ui/session/session_controller.h"

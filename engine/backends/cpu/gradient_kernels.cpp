@@ -43,10 +43,8 @@ void bindGradients(std::vector<Gradient>& gradients, const KernelBinding& bindin
 {
     for (std::size_t i = 0; i < gradients.size(); ++i) {
         gradients[i].in.data = binding.inputs[firstInput + i];
-        gradients[i].out.data = binding.outputs[i];
+        gradients[i].out.bind(binding, i);
     }
-    gradients[0].out.census = binding.census;
-    gradients[0].out.histogram = binding.histogram;
 }
 
 /// Multiplication by 1 leaves the bits alone.

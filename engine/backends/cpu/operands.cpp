@@ -40,16 +40,7 @@ std::string typesText(const std::vector<TensorType>& types)
 
 void expand(DType dtype, const void* source, float* target, std::size_t n)
 {
-    switch (dtype) {
-    case DType::Float16:
-        convert(std::span(static_cast<const Float16*>(source), n), std::span(target, n));
-        return;
-    case DType::BFloat16:
-        convert(std::span(static_cast<const BFloat16*>(source), n), std::span(target, n));
-        return;
-    default:
-        std::memcpy(target, source, n * sizeof(float));
-    }
+    toFloats(dtype, std::span(static_cast<const std::byte*>(source), n * sizeOf(dtype)), std::span(target, n));
 }
 
 const float* Source::read(std::size_t offset, std::size_t n, float* scratch) const

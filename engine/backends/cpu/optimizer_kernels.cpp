@@ -3,6 +3,8 @@
 #include "engine/backends/cpu/operands.h"
 #include "engine/backends/cpu/simd/simd_kernels.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cmath>
 
@@ -11,6 +13,13 @@ namespace mantissa::cpu {
 namespace {
 
 constexpr std::size_t maxStates = 2;
+
+/// That of `functions` (FP32, FP16, BF16) which computes in the format.
+template <typename Function>
+Function byArithmetic(DType arithmetic, Function float32, Function float16, Function bfloat16)
+{
+    return arithmetic == DType::Float16 ? float16 : arithmetic == DType::BFloat16 ? bfloat16 : float32;
+}
 
 /// A parameter with its gradient and the states that change with it (velocity; both moments).
 struct Parameter
@@ -29,7 +38,8 @@ class UpdateKernel : public Kernel
 {
 public:
     /// `extra`: scalars after the tensors on both sides.
-    UpdateKernel(const KernelRequest& request, std::size_t states, std::size_t extra, bool skipOnNonFinite)
+    UpdateKernel(
+        const KernelRequest& request, std::size_t states, std::size_t extra, bool skipOnNonFinite, DType arithmetic)
         : m_states(states)
         , m_extra(extra)
         , m_skipOnNonFinite(skipOnNonFinite)
@@ -47,6 +57,9 @@ public:
         m_parameters.resize(tensors / perParameter);
         for (std::size_t i = 0; i < m_parameters.size(); ++i) {
             describe(request, i);
+            if (isHalf(arithmetic)) {
+                requireFormat(request, m_parameters[i], arithmetic);
+            }
         }
     }
 
@@ -130,6 +143,18 @@ private:
         }
     }
 
+    /// Weights and states are stored in the format of the arithmetic.
+    void requireFormat(const KernelRequest& request, const Parameter& parameter, DType arithmetic) const
+    {
+        bool fits = parameter.weightOut.dtype == arithmetic;
+        for (std::size_t s = 0; s < m_states; ++s) {
+            fits = fits && parameter.stateOut[s].dtype == arithmetic;
+        }
+        if (!fits) {
+            refuse(request, fmt::format("weights and states in {}, the format of the arithmetic,", nameOf(arithmetic)));
+        }
+    }
+
     /// FP32 throughout and in place: no buffers needed.
     [[nodiscard]] bool isPlain(const Parameter& parameter) const
     {
@@ -196,8 +221,9 @@ class SgdKernel : public UpdateKernel
 {
 public:
     SgdKernel(const KernelRequest& request, const SgdAttributes& attributes, bool hasVelocity)
-        : UpdateKernel(request, hasVelocity ? 1 : 0, 0, attributes.skipOnNonFinite)
+        : UpdateKernel(request, hasVelocity ? 1 : 0, 0, attributes.skipOnNonFinite, attributes.arithmetic)
         , m_attributes(attributes)
+        , m_update(byArithmetic(attributes.arithmetic, m_simd.sgd, m_simd.sgdFloat16, m_simd.sgdBFloat16))
     {
     }
 
@@ -210,19 +236,21 @@ public:
         const SgdStep step {
             static_cast<float>(learningRate()), m_attributes.momentum, m_attributes.weightDecay, m_attributes.nesterov};
         updateAll([this, &step](UpdateLanes& lanes, float* w, const std::array<float*, maxStates>& states,
-                      const float* g, std::size_t n) { m_simd.sgd(&lanes, w, states[0], g, step, n); });
+                      const float* g, std::size_t n) { m_update(&lanes, w, states[0], g, step, n); });
     }
 
 private:
     SgdAttributes m_attributes;
+    SimdKernels::Sgd m_update;
 };
 
 class AdamKernel : public UpdateKernel
 {
 public:
     AdamKernel(const KernelRequest& request, const AdamAttributes& attributes)
-        : UpdateKernel(request, 2, 1, attributes.skipOnNonFinite)
+        : UpdateKernel(request, 2, 1, attributes.skipOnNonFinite, attributes.arithmetic)
         , m_attributes(attributes)
+        , m_update(byArithmetic(attributes.arithmetic, m_simd.adam, m_simd.adamFloat16, m_simd.adamBFloat16))
     {
     }
 
@@ -244,7 +272,7 @@ public:
         *m_takenOut = taken + 1.0F;
         const AdamStep step = stepFor(double {taken} + 1.0);
         updateAll([this, &step](UpdateLanes& lanes, float* w, const std::array<float*, maxStates>& states,
-                      const float* g, std::size_t n) { m_simd.adam(&lanes, w, states[0], states[1], g, step, n); });
+                      const float* g, std::size_t n) { m_update(&lanes, w, states[0], states[1], g, step, n); });
     }
 
 private:
@@ -268,6 +296,7 @@ private:
     }
 
     AdamAttributes m_attributes;
+    SimdKernels::Adam m_update;
     const void* m_takenIn = nullptr;
     float* m_takenOut = nullptr;
 };

@@ -1,6 +1,8 @@
 /// One step of SGD, Adam and AdamW on the weights of one group.
-/// Source: the algorithm boxes of torch.optim.SGD, Adam and AdamW in PyTorch's documentation.
+/// Source: the algorithm boxes of torch.optim.SGD, Adam and AdamW in PyTorch's documentation; for 16-bit arithmetic the
+/// tensor ops of _single_tensor_sgd and _single_tensor_adam in torch/optim.
 #include "engine/backends/reference/kernels.h"
+#include "engine/formats/round_value.h"
 
 #include <cmath>
 
@@ -28,9 +30,9 @@ struct UpdateSquares
 };
 
 /// g + weightDecay w, left out at 0 as PyTorch does: 0 times an infinite weight would be NaN.
-double withDecay(double g, double weightDecay, double weight)
+double withDecay(double g, double weightDecay, double weight, Storage round)
 {
-    return weightDecay == 0 ? g : g + weightDecay * weight;
+    return weightDecay == 0 ? g : round(g + weightDecay * weight);
 }
 
 /// A skipped step: every output that continues an input keeps its bits. The kept inputs are the last `kept` ones.
@@ -54,6 +56,7 @@ void skip(const Operands& operands, std::size_t kept, std::size_t weights)
 void sgdUpdate(const Operands& operands)
 {
     const auto attributes = operands.attributes<SgdAttributes>();
+    const Storage round(attributes.arithmetic);
     const double momentum = attributes.momentum;
     const bool hasMomentum = momentum != 0;
     const std::size_t tensors = (operands.inputCount() - 2) / (hasMomentum ? 3 : 2);
@@ -68,11 +71,11 @@ void sgdUpdate(const Operands& operands)
         const Input w = operands.in(2 + tensors + tensor);
         for (std::int64_t i = 0; i < g.size(); ++i) {
             const double weight = w[i];
-            double step = withDecay(g[i], attributes.weightDecay, weight);
+            double step = withDecay(g[i], attributes.weightDecay, weight, round);
             if (hasMomentum) {
-                const double velocity = momentum * operands.in(2 + 2 * tensors + tensor)[i] + step;
+                const double velocity = round(round(momentum * operands.in(2 + 2 * tensors + tensor)[i]) + step);
                 operands.out(tensors + tensor).set(i, velocity);
-                step = attributes.nesterov ? step + momentum * velocity : velocity;
+                step = attributes.nesterov ? round(step + momentum * velocity) : velocity;
             }
             squares.add(weight, operands.out(tensor).set(i, weight - learningRate * step));
         }
@@ -83,6 +86,7 @@ void sgdUpdate(const Operands& operands)
 void adamUpdate(const Operands& operands)
 {
     const auto attributes = operands.attributes<AdamAttributes>();
+    const Storage round(attributes.arithmetic);
     const std::size_t tensors = (operands.inputCount() - 3) / 4;
     const double learningRate = operands.in(0)[0];
     if (attributes.skipOnNonFinite && operands.in(1)[0] != 0) {
@@ -101,11 +105,12 @@ void adamUpdate(const Operands& operands)
         for (std::int64_t i = 0; i < gradient.size(); ++i) {
             const double old = weights[i];
             const double decay = attributes.weightDecay;
-            const double g = attributes.decoupled ? gradient[i] : withDecay(gradient[i], decay, old);
-            const double decayed = attributes.decoupled ? old * (1 - learningRate * decay) : old;
-            const double first = attributes.beta1 * m[i] + (1 - attributes.beta1) * g;
-            const double second = attributes.beta2 * v[i] + (1 - attributes.beta2) * g * g;
-            const double scaled = std::sqrt(second) / std::sqrt(correction2) + attributes.epsilon;
+            const double g = attributes.decoupled ? gradient[i] : withDecay(gradient[i], decay, old, round);
+            const double decayed = attributes.decoupled ? round(old * (1 - learningRate * decay)) : old;
+            const double first = round(attributes.beta1 * m[i] + (1 - attributes.beta1) * g);
+            const double second = round(round(attributes.beta2 * v[i]) + (1 - attributes.beta2) * g * g);
+            const double root = round(round(std::sqrt(second)) / std::sqrt(correction2));
+            const double scaled = round(root + attributes.epsilon);
             operands.out(tensors + tensor).set(i, first);
             operands.out(2 * tensors + tensor).set(i, second);
             squares.add(old, operands.out(tensor).set(i, decayed - learningRate / correction1 * first / scaled));

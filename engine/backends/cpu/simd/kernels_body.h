@@ -1,8 +1,6 @@
 /// The functions of SimdKernels on the vectors of vector_body.h; included once per instruction set, inside that set's
 /// namespace (see there for what must not appear here).
 
-#include "engine/backends/cpu/simd/vector_body.h"
-
 template <typename F> MANTISSA_INLINE void mapWide(float* y, const float* x, std::size_t n, F f)
 {
     for (std::size_t i = 0; i < n; i += wideLanes) {
@@ -379,6 +377,8 @@ template <typename F> MANTISSA_INLINE void passWeights(UpdateLanes* lanes, const
     __builtin_memcpy(&lanes->weight, a.weight, sizeof a.weight);
 }
 
+/// Round: what each result is rounded to on the way, see rounding_body.h.
+template <typename Round>
 void sgd(UpdateLanes* lanes, float* w, float* velocity, const float* g, const SgdStep& step, std::size_t n)
 {
     passWeights(
@@ -386,12 +386,13 @@ void sgd(UpdateLanes* lanes, float* w, float* velocity, const float* g, const Sg
             const Floats old = load<Floats>(w + at, count);
             Floats direction = load<Floats>(g + at, count);
             if (step.weightDecay != 0.0F) {
-                direction += step.weightDecay * old;
+                direction = Round::of(direction + step.weightDecay * old);
             }
             if (velocity != nullptr) {
-                const Floats moved = step.momentum * load<Floats>(velocity + at, count) + direction;
+                const Floats moved
+                    = Round::of(Round::of(step.momentum * load<Floats>(velocity + at, count)) + direction);
                 store(velocity + at, moved, count);
-                direction = step.nesterov ? direction + step.momentum * moved : moved;
+                direction = step.nesterov ? Round::of(direction + step.momentum * moved) : moved;
             }
             const Floats updated = old - step.learningRate * direction;
             store(w + at, updated, count);
@@ -399,6 +400,7 @@ void sgd(UpdateLanes* lanes, float* w, float* velocity, const float* g, const Sg
         });
 }
 
+template <typename Round>
 void adam(UpdateLanes* lanes, float* w, float* m, float* v, const float* g, const AdamStep& step, std::size_t n)
 {
     passWeights(
@@ -406,14 +408,16 @@ void adam(UpdateLanes* lanes, float* w, float* m, float* v, const float* g, cons
             Floats old = load<Floats>(w + at, count);
             Floats gradient = load<Floats>(g + at, count);
             if (step.weightDecay != 0.0F) {
-                gradient += step.weightDecay * old;
+                gradient = Round::of(gradient + step.weightDecay * old);
             }
-            old *= step.keep;
-            const Floats first = step.beta1 * load<Floats>(m + at, count) + step.oneMinusBeta1 * gradient;
-            const Floats second = step.beta2 * load<Floats>(v + at, count) + step.oneMinusBeta2 * (gradient * gradient);
+            old = Round::of(old * step.keep);
+            const Floats first = Round::of(step.beta1 * load<Floats>(m + at, count) + step.oneMinusBeta1 * gradient);
+            const Floats decayed = Round::of(step.beta2 * load<Floats>(v + at, count));
+            const Floats second = Round::of(decayed + step.oneMinusBeta2 * (gradient * gradient));
             store(m + at, first, count);
             store(v + at, second, count);
-            const Floats updated = old - step.stepSize * (first / (squareRoot(second) * step.rootScale + step.epsilon));
+            const Floats root = Round::of(Round::of(squareRoot(second)) * step.rootScale);
+            const Floats updated = old - step.stepSize * (first / Round::of(root + step.epsilon));
             store(w + at, updated, count);
             return updated;
         });

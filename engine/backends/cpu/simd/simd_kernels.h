@@ -85,6 +85,10 @@ struct SimdKernels
 {
     using Unary = void (*)(float* y, const float* x, std::size_t n);
     using Binary = void (*)(float* y, const float* a, const float* b, std::size_t n);
+    using Sgd
+        = void (*)(UpdateLanes* lanes, float* w, float* velocity, const float* g, const SgdStep& step, std::size_t n);
+    using Adam = void (*)(
+        UpdateLanes* lanes, float* w, float* m, float* v, const float* g, const AdamStep& step, std::size_t n);
 
     const char* name;
 
@@ -166,8 +170,13 @@ struct SimdKernels
 
     void (*measure)(GradientLanes* lanes, const float* g, std::size_t n);
     void (*unscale)(GradientLanes* lanes, float* y, const float* g, float factor, std::size_t n);
-    void (*sgd)(UpdateLanes* lanes, float* w, float* velocity, const float* g, const SgdStep& step, std::size_t n);
-    void (*adam)(UpdateLanes* lanes, float* w, float* m, float* v, const float* g, const AdamStep& step, std::size_t n);
+    // Updates, by the format of their arithmetic (op_attributes.h). The states are left rounded to it, w is not.
+    Sgd sgd;
+    Sgd sgdFloat16;
+    Sgd sgdBFloat16;
+    Adam adam;
+    Adam adamFloat16;
+    Adam adamBFloat16;
     void (*measureUpdate)(UpdateLanes* lanes, const float* after, const float* before, std::size_t n);
 };
 

@@ -1,6 +1,8 @@
 /// The table of the functions in the bodies; included once per instruction set.
 
 // clang-format off
+#include "engine/backends/cpu/simd/vector_body.h"
+#include "engine/backends/cpu/simd/rounding_body.h"
 #include "engine/backends/cpu/simd/kernels_body.h"
 #include "engine/backends/cpu/simd/reduce_body.h"
 #include "engine/backends/cpu/simd/float_math_body.h"
@@ -62,8 +64,12 @@ constexpr SimdKernels table(const char* name)
         .divide = divide,
         .measure = measure,
         .unscale = unscale,
-        .sgd = sgd,
-        .adam = adam,
+        .sgd = sgd<KeepFloat32>,
+        .sgdFloat16 = sgd<ToFloat16>,
+        .sgdBFloat16 = sgd<ToBFloat16>,
+        .adam = adam<KeepFloat32>,
+        .adamFloat16 = adam<ToFloat16>,
+        .adamBFloat16 = adam<ToBFloat16>,
         .measureUpdate = measureUpdate,
     };
 }

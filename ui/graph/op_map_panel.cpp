@@ -1,0 +1,523 @@
+#include "ui/graph/op_map_panel.h"
+
+#include "engine/core/error.h"
+#include "engine/graph/op_def.h"
+#include "ui/graph/op_map_picture.h"
+#include "ui/graph/op_map_words.h"
+#include "ui/style/number_format.h"
+#include "ui/style/theme.h"
+
+#include <QActionGroup>
+#include <QApplication>
+#include <QClipboard>
+#include <QComboBox>
+#include <QDir>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMenu>
+#include <QMessageBox>
+#include <QPainter>
+#include <QToolButton>
+#include <QUndoStack>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <array>
+
+namespace mantissa {
+
+namespace {
+
+constexpr QSize swatchSize(20, 16);
+constexpr std::array formats {DType::Float32, DType::Float16, DType::BFloat16};
+
+/// How each format looks on the map.
+class FormatLegend : public QWidget
+{
+public:
+    FormatLegend()
+    {
+        setAccessibleName(OpMapPanel::tr("Legend: FP32 is blank, FP16 dark, BF16 grey and hatched"));
+        setToolTip(accessibleName());
+        setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
+    }
+
+    [[nodiscard]] QSize sizeHint() const override
+    {
+        return {static_cast<int>(formats.size()) * (tagWidth() + spacing), fontMetrics().height() + 6};
+    }
+
+protected:
+    void paintEvent(QPaintEvent*) override
+    {
+        QPainter painter(this);
+        const OpMapPainter tags(font(), palette());
+        QRect place(spacing, 1, tagWidth(), height() - 3);
+        for (const DType format : formats) {
+            tags.paintTag(painter, place, format, formatLabel(format));
+            painter.setPen(plotColors(palette()).axis);
+            painter.drawRect(place);
+            place.translate(place.width() + spacing, 0);
+        }
+    }
+
+private:
+    static constexpr int spacing = 6;
+
+    [[nodiscard]] int tagWidth() const
+    {
+        QFont bold = font();
+        bold.setBold(true);
+        return QFontMetrics(bold).horizontalAdvance(QStringLiteral("FP16")) + 12;
+    }
+};
+
+} // namespace
+
+OpMapPanel::OpMapPanel(SessionController* controller, QWidget* parent)
+    : QWidget(parent)
+    , m_controller(controller)
+    , m_lanes(new QComboBox)
+    , m_search(new QLineEdit)
+    , m_found(new QLabel)
+    , m_fold(new QToolButton)
+    , m_export(new QToolButton)
+    , m_summary(new QLabel)
+    , m_trouble(new QLabel)
+    , m_view(new OpMapView)
+{
+    m_lanes->setAccessibleName(tr("Lane whose graph is shown"));
+    m_lanes->setIconSize(swatchSize);
+    m_lanes->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+    m_search->setPlaceholderText(tr("Find an op by name or kind"));
+    m_search->setAccessibleName(tr("Find an op"));
+    m_search->setClearButtonEnabled(true);
+    m_search->setToolTip(tr("Enter goes to the next one, Shift+Enter to the one before, Esc ends the search"));
+    m_fold->setAutoRaise(true);
+    m_export->setText(tr("Export"));
+    m_export->setAutoRaise(true);
+    m_export->setPopupMode(QToolButton::InstantPopup);
+    auto* exports = new QMenu(m_export);
+    exports->addAction(tr("Copy picture"), this, &OpMapPanel::copyPicture);
+    exports->addAction(tr("Save as PNG, PDF or SVG\u2026"), this, &OpMapPanel::showExportDialog);
+    m_export->setMenu(exports);
+    m_summary->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_summary->setWordWrap(true);
+    m_summary->setAccessibleName(tr("Summary of the graph"));
+    m_trouble->setWordWrap(true);
+    m_trouble->setContentsMargins(8, 0, 8, 4);
+    m_trouble->hide();
+
+    auto* controls = new QHBoxLayout;
+    controls->setContentsMargins(8, 4, 4, 0);
+    controls->setSpacing(8);
+    controls->addWidget(m_lanes);
+    controls->addWidget(m_search, 1);
+    controls->addWidget(m_found);
+    controls->addWidget(m_fold);
+    controls->addWidget(m_export);
+    auto* facts = new QHBoxLayout;
+    facts->setContentsMargins(8, 4, 4, 4);
+    facts->addWidget(m_summary, 1);
+    facts->addWidget(new FormatLegend);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addLayout(controls);
+    column->addLayout(facts);
+    column->addWidget(m_trouble);
+    column->addWidget(m_view, 1);
+
+    connect(m_lanes, &QComboBox::activated, this, [this](int index) {
+        const auto lane = m_lanes->itemData(index).value<std::uint32_t>();
+        setLane(lane);
+        emit laneChosen(lane);
+    });
+    connect(m_search, &QLineEdit::textChanged, this, [this](const QString& text) {
+        m_view->search(text.simplified());
+        showMatches();
+    });
+    m_search->installEventFilter(this);
+    connect(m_fold, &QToolButton::clicked, this, &OpMapPanel::foldOrUnfold);
+    connect(m_view, &OpMapView::menuWanted, this, &OpMapPanel::showFormatMenu);
+    connect(m_view, &OpMapView::mapMenuWanted, this, &OpMapPanel::showMapMenu);
+    connect(m_view, &OpMapView::copyWanted, this, &OpMapPanel::copyPicture);
+    connect(m_view, &OpMapView::selectionChanged, this, [this] {
+        showMatches();
+        updateTexts();
+    });
+    connect(controller, &SessionController::statusChanged, this, &OpMapPanel::follow);
+    connect(controller, &SessionController::sessionReplaced, this, [this](SessionController::Replacement reason) {
+        m_casts.reset();
+        m_castsChange = 0;
+        // After a reset the same graph comes back in a moment.
+        if (reason == SessionController::Replacement::Opened) {
+            showEmpty(tr("Preparing\u2026"));
+        }
+    });
+    connect(controller, &SessionController::pendingChanged, this, [this](std::uint32_t lane) {
+        if (lane == m_lane) {
+            followPending();
+        }
+    });
+    showEmpty(tr("No experiment is open. Ctrl+O opens one."));
+}
+
+void OpMapPanel::setLanes(const std::vector<OpMapLane>& lanes)
+{
+    m_looks = lanes;
+    m_lanes->clear();
+    for (const OpMapLane& lane : lanes) {
+        m_lanes->addItem(laneSwatch(lane.color, lane.style, true, swatchSize, devicePixelRatioF()), lane.name, lane.id);
+    }
+    const bool isKnown
+        = m_lane && std::ranges::any_of(m_looks, [this](const OpMapLane& lane) { return lane.id == *m_lane; });
+    if (isKnown) {
+        setLane(*m_lane);
+    } else if (!lanes.empty()) {
+        setLane(lanes.front().id);
+    }
+}
+
+void OpMapPanel::setLane(std::uint32_t lane)
+{
+    if (m_lane != lane) {
+        m_lane = lane;
+        m_casts.reset();
+        m_castsChange = 0;
+    }
+    m_lanes->setCurrentIndex(m_lanes->findData(lane));
+    follow();
+    updateTexts();
+}
+
+const LaneStatus* OpMapPanel::laneStatus() const
+{
+    const auto status = m_controller->status();
+    if (!status || !m_lane) {
+        return nullptr;
+    }
+    const auto found
+        = std::ranges::find_if(status->lanes, [this](const LaneStatus& lane) { return lane.id == *m_lane; });
+    return found == status->lanes.end() ? nullptr : &*found;
+}
+
+void OpMapPanel::follow()
+{
+    if (!isVisible()) {
+        return; // showEvent() catches up
+    }
+    const auto status = m_controller->status();
+    const LaneStatus* lane = laneStatus();
+    if (!lane) {
+        if (status && status->state == SessionState::Failed) {
+            showEmpty(tr("This experiment can't be trained, so there is no graph.\n%1")
+                          .arg(QString::fromStdString(status->message)));
+        }
+        return;
+    }
+    const bool hasFailed = lane->status == RunStatus::Failed || lane->status == RunStatus::Diverged;
+    m_trouble->setVisible(hasFailed);
+    if (hasFailed) {
+        m_trouble->setText(tr("! %1 ended at step %2: %3")
+                               .arg(m_controller->laneName(lane->id), formatCount(lane->nextStep),
+                                   QString::fromStdString(lane->message)));
+    }
+    if (lane->graph == m_shown) {
+        return;
+    }
+    m_castsChange = m_casts ? lane->castsPerStep - *m_casts : 0;
+    m_casts = lane->castsPerStep;
+    m_shown = lane->graph;
+    m_view->setMap(std::make_shared<const OpMap>(m_shown, lane->config->precision.overrides));
+    followPending();
+    showMatches();
+    updateTexts();
+}
+
+void OpMapPanel::showEmpty(const QString& text)
+{
+    m_view->setEmptyText(text);
+    m_shown.reset();
+    m_trouble->hide();
+    m_view->setMap(nullptr);
+    updateTexts();
+}
+
+QString OpMapPanel::summaryText() const
+{
+    const auto& map = m_view->map();
+    if (!map) {
+        return {};
+    }
+    QString text = tr("%1 ops, %2 casts per step; %3")
+                       .arg(map->count().total())
+                       .arg(m_casts.value_or(0))
+                       .arg(formatsText(map->count()));
+    const auto changed
+        = std::ranges::count_if(map->rows(), [&](const MapRow& row) { return map->isOverridden(row.op); });
+    if (changed > 0) {
+        text += tr("; %1 overridden").arg(changed);
+    }
+    if (m_castsChange != 0) {
+        text += tr(" (last change: %1%2 casts)")
+                    .arg(m_castsChange > 0 ? QStringLiteral("+") : QString())
+                    .arg(m_castsChange);
+    }
+    return text;
+}
+
+void OpMapPanel::updateTexts()
+{
+    const auto look = std::ranges::find_if(m_looks, [this](const OpMapLane& lane) { return lane.id == m_lane; });
+    const bool hasMap = m_view->map() != nullptr;
+    m_view->setLaneColor(look == m_looks.end() || !hasMap ? QColor() : look->color);
+    const QString summary = summaryText();
+    m_summary->setText(summary);
+    m_summary->setToolTip(summary);
+    m_view->setAccessibleName(look == m_looks.end() ? tr("Op map") : tr("Op map of %1: %2").arg(look->name, summary));
+    const bool hasBlocks = hasMap && !m_view->map()->blocks().empty();
+    m_fold->setVisible(hasBlocks);
+    m_fold->setText(hasFolded() ? tr("Unfold all") : tr("Fold all"));
+    m_fold->setToolTip(hasFolded() ? tr("Show the ops of every block") : tr("Show each block as one box"));
+    m_search->setEnabled(hasMap);
+    m_export->setEnabled(hasMap);
+    m_lanes->setEnabled(m_lanes->count() > 0);
+}
+
+bool OpMapPanel::hasFolded() const
+{
+    return m_view->map() && std::ranges::any_of(m_view->map()->blocks(), [this](const MapBlock& block) {
+        return m_view->isFolded(block.name);
+    });
+}
+
+void OpMapPanel::foldOrUnfold()
+{
+    m_view->setAllFolded(!hasFolded());
+    updateTexts();
+}
+
+void OpMapPanel::showMatches()
+{
+    const std::vector<NodeIndex>& matches = m_view->matches();
+    if (m_search->text().simplified().isEmpty()) {
+        m_found->clear();
+        return;
+    }
+    const auto selected = m_view->selectedNode();
+    const auto at = selected ? std::ranges::find(matches, *selected) : matches.end();
+    m_found->setText(matches.empty() ? tr("none")
+            : at == matches.end()    ? tr("%1 found").arg(matches.size())
+                                     : tr("%1 of %2").arg(at - matches.begin() + 1).arg(matches.size()));
+}
+
+void OpMapPanel::focusSearch()
+{
+    m_search->setFocus(Qt::ShortcutFocusReason);
+    m_search->selectAll();
+}
+
+bool OpMapPanel::eventFilter(QObject* watched, QEvent* event)
+{
+    if (watched == m_search && event->type() == QEvent::KeyPress) {
+        const auto* key = static_cast<QKeyEvent*>(event);
+        if (key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter) {
+            m_view->selectMatch((key->modifiers() & Qt::ShiftModifier) != 0 ? -1 : 1);
+            return true;
+        }
+        if (key->key() == Qt::Key_Escape) {
+            m_search->clear();
+            m_view->setFocus();
+            return true;
+        }
+    }
+    return QWidget::eventFilter(watched, event);
+}
+
+// --- changing formats ---
+
+void OpMapPanel::showFormatMenu(NodeIndex node, const QPoint& globalPosition)
+{
+    const OpMap& map = *m_view->map();
+    const MapRow& row = map.rowOf(node);
+    auto* menu = new QMenu(this);
+    menu->setObjectName(QStringLiteral("formatMenu"));
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    menu->setToolTipsVisible(true);
+    // Casts and backward ops follow from the forward op of their row.
+    menu->addSection(QStringLiteral("%1: %2").arg(QString::fromStdString(map.node(row.op).name), opName(map, row.op)));
+    if (!map.isChoosable(row.op)) {
+        menu->addAction(row.isUpdate ? tr("Works on gradients and master weights; no policy chooses its format")
+                                     : tr("No policy chooses this op's format"))
+            ->setEnabled(false);
+        menu->popup(globalPosition);
+        return;
+    }
+    addOpChoices(menu, row.op, {});
+    const bool hasSums = map.chosenSumFormat(row.op).has_value();
+    if (hasSums) {
+        addOpChoices(menu->addMenu(tr("Sums and statistics")), row.op, sumsSuffix);
+    }
+    const std::size_t count = map.opsOfKind(map.node(row.op).op).size();
+    QMenu* all = menu->addMenu(tr("All %1 ops of kind %2").arg(count).arg(opName(map, row.op)));
+    addKindChoices(all, row.op, {});
+    if (hasSums) {
+        addKindChoices(all->addMenu(tr("Sums and statistics")), row.op, sumsSuffix);
+    }
+    menu->popup(globalPosition);
+}
+
+void OpMapPanel::addOpChoices(QMenu* menu, NodeIndex op, std::string_view suffix)
+{
+    const OpMap& map = *m_view->map();
+    const auto own = map.overrideOf(op, suffix);
+    const QString unforced = map.kindOverrideOf(op, suffix) ? tr("As all ops of its kind") : tr("As the policy says");
+    const DType present = suffix.empty() ? map.formatOf(op) : map.chosenSumFormat(op).value_or(DType::Float32);
+    // What an exception hides is not known without another compilation.
+    addChoices(menu, own ? unforced : QStringLiteral("%1 (%2)").arg(unforced, formatLabel(present)), own,
+        QString::fromStdString(map.node(op).name),
+        [&](const std::optional<std::string>& format) { return changeOfOp(map, op, format, suffix); });
+}
+
+void OpMapPanel::addKindChoices(QMenu* menu, NodeIndex op, std::string_view suffix)
+{
+    const OpMap& map = *m_view->map();
+    addChoices(menu, tr("As the policy says"), map.kindOverrideOf(op, suffix), tr("all %1").arg(opName(map, op)),
+        [&](const std::optional<std::string>& format) { return changeOfKind(map, map.node(op).op, format, suffix); });
+}
+
+void OpMapPanel::addChoices(QMenu* menu, const QString& unforced, const std::optional<std::string>& present,
+    const QString& subject, const std::function<FormatChange(const std::optional<std::string>&)>& changeTo)
+{
+    auto* group = new QActionGroup(menu);
+    const auto add = [&](const QString& text, const std::optional<std::string>& format, const QString& done) {
+        QAction* action = menu->addAction(text);
+        action->setCheckable(true);
+        action->setChecked(present == format);
+        group->addAction(action);
+        connect(action, &QAction::triggered, this, [this, change = changeTo(format), done] { apply(change, done); });
+    };
+    add(unforced, std::nullopt, tr("%1 as the policy says").arg(subject));
+    for (const DType format : formats) {
+        add(formatLabel(format), std::string(nameOf(format)), tr("%1 in %2").arg(subject, formatLabel(format)));
+    }
+}
+
+void OpMapPanel::apply(const FormatChange& change, const QString& text)
+{
+    const LaneStatus* lane = laneStatus();
+    if (!lane) {
+        return;
+    }
+    // A lane that has ended refuses and says why; that is nothing to take back.
+    if (m_undoStack && lane->status == RunStatus::Running) {
+        m_undoStack->push(
+            new FormatCommand(m_controller, m_controller->laneName(lane->id).toStdString(), change, text));
+    } else {
+        m_controller->set(lane->id, overridesPath, change.change);
+    }
+}
+
+void OpMapPanel::followPending()
+{
+    std::map<NodeIndex, QString> pending;
+    const auto patch = m_lane ? m_controller->pendingValue(*m_lane, overridesPath) : std::nullopt;
+    if (patch && patch->is_object() && m_view->map()) {
+        for (const MapRow& row : m_view->map()->rows()) {
+            const QString text = m_view->map()->isChoosable(row.op) ? pendingText(*patch, row.op) : QString();
+            if (!text.isEmpty()) {
+                pending.emplace(row.op, text);
+            }
+        }
+    }
+    m_view->setPending(std::move(pending));
+}
+
+QString OpMapPanel::pendingText(const nlohmann::json& patch, NodeIndex op) const
+{
+    const OpMap& map = *m_view->map();
+    for (const std::string_view suffix : {std::string_view(), sumsSuffix}) {
+        for (const std::string_view name : {std::string_view(map.node(op).name), opDef(map.node(op).op).name}) {
+            const auto found = patch.find(std::string(name).append(suffix));
+            if (found == patch.end()) {
+                continue;
+            }
+            const QString format = found->is_string() ? QString::fromStdString(found->get<std::string>()).toUpper()
+                                                      : tr("as the policy says");
+            return suffix.empty() ? format : tr("sums %1").arg(format);
+        }
+    }
+    return {};
+}
+
+// --- pictures ---
+
+OpMapPicture OpMapPanel::picture() const
+{
+    OpMapPicture picture(*m_view->map(), m_view->layoutOfMap(), font(), palette());
+    const auto look = std::ranges::find_if(m_looks, [this](const OpMapLane& lane) { return lane.id == m_lane; });
+    picture.setTitle(look == m_looks.end() ? QString() : look->name, summaryText(),
+        look == m_looks.end() ? QColor(Qt::transparent) : look->color);
+    return picture;
+}
+
+void OpMapPanel::copyPicture() const
+{
+    constexpr double sharp = 2;
+    if (m_view->map()) {
+        QApplication::clipboard()->setImage(picture().image(sharp));
+    }
+}
+
+void OpMapPanel::exportPicture(const QString& file) const
+{
+    picture().write(file);
+}
+
+void OpMapPanel::showExportDialog()
+{
+    if (!m_view->map()) {
+        return;
+    }
+    const QString filters = tr("Picture (*.png);;PDF document (*.pdf);;SVG drawing (*.svg)");
+    QString filter;
+    QString file = QFileDialog::getSaveFileName(this, tr("Export"), QStringLiteral("graph.png"), filters, &filter);
+    if (file.isEmpty()) {
+        return;
+    }
+    if (QFileInfo(file).suffix().isEmpty()) {
+        file += filter.section(QLatin1Char('*'), 1).chopped(1);
+    }
+    try {
+        exportPicture(file);
+        emit notice(tr("Saved %1").arg(QDir::toNativeSeparators(file)));
+    } catch (const Error& error) {
+        QMessageBox::warning(this, tr("Export"), QString::fromUtf8(error.what()));
+    }
+}
+
+void OpMapPanel::showMapMenu(const QPoint& globalPosition)
+{
+    auto* menu = new QMenu(this);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    menu->addAction(tr("Fit the width"), m_view, &OpMapView::fit);
+    if (m_fold->isVisible()) {
+        menu->addAction(m_fold->text(), this, &OpMapPanel::foldOrUnfold);
+    }
+    menu->addSeparator();
+    menu->addActions(m_export->menu()->actions());
+    menu->popup(globalPosition);
+}
+
+void OpMapPanel::showEvent(QShowEvent* event)
+{
+    QWidget::showEvent(event);
+    follow();
+}
+
+} // namespace mantissa

@@ -1,0 +1,112 @@
+/// The "Graph" tab: what a lane's training step executes, as the session runs it, and its formats to be changed there.
+#pragma once
+
+#include "ui/graph/format_change.h"
+#include "ui/graph/op_map_view.h"
+#include "ui/session/session_controller.h"
+
+#include <QColor>
+#include <QString>
+#include <QWidget>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+class QComboBox;
+class QLabel;
+class QLineEdit;
+class QMenu;
+class QToolButton;
+class QUndoStack;
+
+namespace mantissa {
+
+class OpMapPicture;
+
+/// A lane to choose from, looking as everywhere else.
+struct OpMapLane
+{
+    std::uint32_t id = 0;
+    QString name;
+    QColor color;
+    Qt::PenStyle style = Qt::SolidLine;
+};
+
+class OpMapPanel : public QWidget
+{
+    Q_OBJECT
+public:
+    explicit OpMapPanel(SessionController* controller, QWidget* parent = nullptr);
+
+    /// Where changes of formats go, so that they can be taken back. Not owned.
+    void setUndoStack(QUndoStack* stack) { m_undoStack = stack; }
+
+    void setLanes(const std::vector<OpMapLane>& lanes);
+    void setLane(std::uint32_t lane); ///< the one that is shown
+
+    [[nodiscard]] OpMapView* view() const { return m_view; }
+
+    [[nodiscard]] QLineEdit* searchField() const { return m_search; }
+
+    [[nodiscard]] QComboBox* laneCombo() const { return m_lanes; }
+
+    /// "51 ops, 111 casts per step; 27 in FP16, 24 in FP32", and what the last change did to the casts.
+    [[nodiscard]] QString summaryText() const;
+
+    /// Throws Error (Io); PNG, PDF or SVG by suffix. The panel must show a graph.
+    void exportPicture(const QString& file) const;
+
+public slots:
+    void focusSearch();
+    void copyPicture() const;
+    void showExportDialog();
+
+signals:
+    void laneChosen(std::uint32_t lane);
+    void notice(const QString& text); ///< something to say in the status bar
+
+protected:
+    void showEvent(QShowEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override; ///< keys of the search
+
+private:
+    void follow();
+    void followPending();
+    void showEmpty(const QString& text);
+    void updateTexts();
+    void showMatches();
+    void showFormatMenu(NodeIndex node, const QPoint& globalPosition);
+    void showMapMenu(const QPoint& globalPosition);
+    void addOpChoices(QMenu* menu, NodeIndex op, std::string_view suffix);
+    void addKindChoices(QMenu* menu, NodeIndex op, std::string_view suffix);
+    void addChoices(QMenu* menu, const QString& unforced, const std::optional<std::string>& present,
+        const QString& subject, const std::function<FormatChange(const std::optional<std::string>&)>& changeTo);
+    void apply(const FormatChange& change, const QString& text);
+    void foldOrUnfold();
+    [[nodiscard]] bool hasFolded() const;
+    [[nodiscard]] const LaneStatus* laneStatus() const;
+    [[nodiscard]] QString pendingText(const nlohmann::json& patch, NodeIndex op) const;
+    [[nodiscard]] OpMapPicture picture() const;
+
+    SessionController* m_controller;
+    QUndoStack* m_undoStack = nullptr;
+    QComboBox* m_lanes;
+    QLineEdit* m_search;
+    QLabel* m_found;
+    QToolButton* m_fold;
+    QToolButton* m_export;
+    QLabel* m_summary;
+    QLabel* m_trouble;
+    OpMapView* m_view;
+    std::vector<OpMapLane> m_looks;
+    std::optional<std::uint32_t> m_lane;
+    std::shared_ptr<const Graph> m_shown;
+    std::optional<int> m_casts; ///< of the graph that is shown
+    int m_castsChange = 0; ///< by the last change
+};
+
+} // namespace mantissa
