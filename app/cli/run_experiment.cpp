@@ -53,25 +53,6 @@ void keepLanes(Experiment& experiment, const std::vector<std::string>& wanted)
         experiment.events, [&](const ScriptedEvent& event) { return !event.lane.empty() && isDropped(event.lane); });
 }
 
-/// Changes a setting of all lanes; one of the scaler only where there is a scaler to change.
-void overrideAll(
-    Experiment& experiment, const std::string& path, const nlohmann::json& value, const std::string& option)
-{
-    const bool needsScaler = path.compare(0, 7, "scaler.") == 0 && path != "scaler.family";
-    const bool anyScaler = std::any_of(experiment.lanes.begin(), experiment.lanes.end(),
-        [](const LaneConfig& lane) { return lane.scaler.has_value(); });
-    for (LaneConfig& lane : experiment.lanes) {
-        if (needsScaler && anyScaler && !lane.scaler) {
-            continue;
-        }
-        try {
-            lane = withOverride(lane, path, value);
-        } catch (const Error& error) {
-            throw BadInput(fmt::format("{}: {}", option, error.what()));
-        }
-    }
-}
-
 /// What is no JSON is meant as a text: precision.policy=fp16 needs no quotes.
 nlohmann::json valueFrom(const std::string& text)
 {
@@ -79,14 +60,36 @@ nlohmann::json valueFrom(const std::string& text)
     return value.is_discarded() ? nlohmann::json(text) : value;
 }
 
-void applySet(Experiment& experiment, const std::string& assignment)
+using Changes = std::vector<std::pair<std::string, nlohmann::json>>;
+
+std::pair<std::string, nlohmann::json> changeFrom(const std::string& assignment)
 {
     const std::size_t equals = assignment.find('=');
     if (equals == std::string::npos || equals == 0) {
         throw BadInput(fmt::format("--set {}: write PATH=VALUE, as in optimizer.lr=0.01", assignment));
     }
-    const nlohmann::json value = valueFrom(assignment.substr(equals + 1));
-    overrideAll(experiment, assignment.substr(0, equals), value, "--set " + assignment);
+    return {assignment.substr(0, equals), valueFrom(assignment.substr(equals + 1))};
+}
+
+/// Changes all lanes, at once since settings may need each other; the scaler only where there is or will be one.
+/// `options`: what asked for it, in messages.
+void overrideAll(Experiment& experiment, const Changes& changes, const std::string& options)
+{
+    const bool anyScaler
+        = std::ranges::any_of(experiment.lanes, [](const LaneConfig& lane) { return lane.scaler.has_value(); });
+    const bool addsScaler = std::ranges::any_of(
+        changes, [](const auto& change) { return change.first == "scaler.family" || change.first == "scaler"; });
+    for (LaneConfig& lane : experiment.lanes) {
+        Changes fitting = changes;
+        if (anyScaler && !addsScaler && !lane.scaler) {
+            std::erase_if(fitting, [](const auto& change) { return change.first.starts_with("scaler."); });
+        }
+        try {
+            lane = withOverrides(lane, fitting);
+        } catch (const Error& error) {
+            throw BadInput(fmt::format("{}: {}", options, error.what()));
+        }
+    }
 }
 
 } // namespace
@@ -100,12 +103,16 @@ Experiment experimentFor(const RunOptions& options)
         throw BadInput(error.what());
     }
     keepLanes(experiment, options.lanes);
+    Changes changes;
     for (const std::string& assignment : options.set) {
-        applySet(experiment, assignment);
+        changes.push_back(changeFrom(assignment));
+    }
+    if (!changes.empty()) {
+        overrideAll(experiment, changes, fmt::format("--set {}", fmt::join(options.set, " --set ")));
     }
     for (const auto& [path, text] : {std::pair("steps", options.steps), std::pair("seed", options.seed)}) {
         if (!text.empty()) {
-            overrideAll(experiment, path, valueFrom(text), fmt::format("--{} {}", path, text));
+            overrideAll(experiment, {{path, valueFrom(text)}}, fmt::format("--{} {}", path, text));
         }
     }
     checkEvents(experiment.events, experiment.lanes, options.file);

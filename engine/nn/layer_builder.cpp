@@ -12,7 +12,7 @@ namespace mantissa {
 
 namespace {
 
-constexpr std::int64_t mostNumbers = std::int64_t {1} << 40; // so that sums of sizes cannot overflow
+constexpr std::int64_t mostNumbers = std::int64_t {1} << 38; // so that sums of sizes cannot overflow
 constexpr int mostLayers = 10'000; // repeats within repeats multiply
 
 std::string textOf(const Value& value)

@@ -220,24 +220,25 @@ void checkState(const LaneConfig& lane, const std::string& path, const nlohmann:
     }
 }
 
-LaneConfig withPatch(const LaneConfig& lane, const std::string& path, const nlohmann::json& value)
+/// Changes one setting of the lane's document; what settings need of each other is not checked yet.
+void patchSetting(nlohmann::json& document, const std::string& path, const nlohmann::json& value)
 {
     if (path == "name") {
         failAt({}, path, "cannot change: events and records know the lane by it");
     }
     const bool inScaler = path.compare(0, 7, "scaler.") == 0;
-    if (inScaler && path != "scaler.family" && !lane.scaler && findSetting(path) != nullptr) {
-        failAt({}, path, fmt::format("cannot be set: lane \"{}\" has no scaler; set scaler.family first", lane.name));
+    if (inScaler && path != "scaler.family" && !document.contains("scaler") && findSetting(path) != nullptr) {
+        failAt({}, path,
+            fmt::format("cannot be set: lane \"{}\" has no scaler; set scaler.family first",
+                document.value("name", std::string())));
     }
     const nlohmann::json patch = nestedAt(path, value);
     checkSettings(patch, DocumentUse::Patch, {});
-    nlohmann::json document = documentOf(lane);
-    if (patch.contains("clip") && lane.clip.order == ClipOrder::Off) {
+    if (patch.contains("clip") && !document.value("clip", nlohmann::json::object()).contains("order")) {
         // Setting a threshold alone must not be mistaken for a forgotten order.
         document["clip"]["order"] = "off";
     }
     document.merge_patch(patch);
-    return readChecked(document, {});
 }
 
 nlohmann::json common(const nlohmann::json& a, const nlohmann::json& b)
@@ -392,15 +393,21 @@ LaneConfig withSetting(const LaneConfig& lane, const std::string& path, const nl
         return lane;
     }
     checkLive(path, value);
-    return withPatch(lane, path, value);
+    nlohmann::json document = documentOf(lane);
+    patchSetting(document, path, value);
+    return readChecked(document, {});
 }
 
-LaneConfig withOverride(const LaneConfig& lane, const std::string& path, const nlohmann::json& value)
+LaneConfig withOverrides(const LaneConfig& lane, const std::vector<std::pair<std::string, nlohmann::json>>& values)
 {
-    if (isStatePath(path)) {
-        failAt({}, path, "is state of a running scaler, not a setting; did you mean \"scaler.init_scale\"?");
+    nlohmann::json document = documentOf(lane);
+    for (const auto& [path, value] : values) {
+        if (isStatePath(path)) {
+            failAt({}, path, "is state of a running scaler, not a setting; did you mean \"scaler.init_scale\"?");
+        }
+        patchSetting(document, path, value);
     }
-    return withPatch(lane, path, value);
+    return readChecked(document, {});
 }
 
 void checkEvents(

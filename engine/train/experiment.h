@@ -116,8 +116,9 @@ LaneConfig parseLane(const nlohmann::json& merged, const std::string& source);
 /// Throws Error (InvalidArgument) for an invalid path or value, and for a setting that needs a new lane.
 LaneConfig withSetting(const LaneConfig& lane, const std::string& path, const nlohmann::json& value);
 
-/// As withSetting(), for a lane that has not started: everything but its name may change.
-LaneConfig withOverride(const LaneConfig& lane, const std::string& path, const nlohmann::json& value);
+/// As withSetting(), for a lane that has not started: everything but its name may change, several settings at once if
+/// they need each other.
+LaneConfig withOverrides(const LaneConfig& lane, const std::vector<std::pair<std::string, nlohmann::json>>& values);
 
 /// Checks that every event names a lane that exists, and settings that can be changed to valid values, in the order in
 /// which the events happen. Throws Error (InvalidArgument) naming the event. `source` names the file in messages.

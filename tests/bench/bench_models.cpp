@@ -70,7 +70,7 @@ std::unique_ptr<Lane> laneOf(const Preset& preset, const std::string& policy)
 {
     nlohmann::json document = nlohmann::json::parse(preset.settings);
     document["name"] = policy;
-    document["data"]["kind"] = "digits";
+    document["data"]["kind"] = document["model"]["kind"] == "gpt" ? "copy" : "digits";
     document["data"]["prefetch"] = 0;
     document["precision"]["policy"] = policy;
     document["scaler"]["family"] = policy == "fp16" ? "pytorch" : "none";

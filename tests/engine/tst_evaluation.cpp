@@ -157,7 +157,7 @@ private slots:
         data->train = {0, 1, 2, 3, 4};
         data->validation = {5, 6, 7};
         const LaneConfig config = laneWith(
-            R"({"data": {"batch": 2}, "model": {"kind": "gpt", "hidden": null, "width": 8, "depth": 1, "heads": 2,
+            R"({"data": {"kind": "copy", "batch": 2}, "model": {"kind": "gpt", "hidden": null, "width": 8, "depth": 1, "heads": 2,
                 "dropout": 0}, "optimizer": {"lr": 0.05}})");
         Lane lane(0, config, {}, data, backendByName("cpu"), 1);
         const Validation before = lane.validate();

@@ -91,6 +91,9 @@ LaneConfig randomLane(Dice& dice, const std::string& name)
     c.data.batch = 1 + dice.below(512);
     c.data.noise = dice.unit();
     c.model = mantissa::defaultModel(dice.pick(mantissa::modelKinds()));
+    if (c.model.kind == "gpt") {
+        c.data.kind = "copy";
+    }
     if (c.model.kind == "layers") {
         c.model.layers = dice.coin() ? json::parse(R"(["flatten", "linear"])")
                                      : json::parse(R"([{"residual": ["relu"]}, {"repeat": 2, "layers": ["tanh"]}])");
@@ -197,7 +200,16 @@ void TestExperiment::readsEveryKeyOfTheDesign()
     QCOMPARE(c.color, std::string("#00ff7F"));
     QCOMPARE(c.seed, std::uint64_t {7});
     QCOMPARE(c.steps, std::int64_t {50});
-    QVERIFY((c.data == mantissa::DataConfig {"spirals", 32, "p", 500, 4, 3, 0.2, 0.25}));
+    mantissa::DataConfig data;
+    data.kind = "spirals";
+    data.batch = 32;
+    data.path = "p";
+    data.samples = 500;
+    data.classes = 4;
+    data.features = 3;
+    data.noise = 0.2;
+    data.validationShare = 0.25;
+    QVERIFY(c.data == data);
     mantissa::ModelConfig model;
     model.hidden = {16, 8};
     model.activation = "gelu_tanh";
@@ -617,12 +629,17 @@ void TestExperiment::scalerStateLeavesTheDocumentAsItIs()
 
 void TestExperiment::overridesMayChangeTheStructure()
 {
-    const LaneConfig c = mantissa::withOverride(lane(R"({"name": "A"})"), "model.hidden", json::array({3}));
+    const LaneConfig c = mantissa::withOverrides(lane(R"({"name": "A"})"), {{"model.hidden", json::array({3})}});
     QCOMPARE(c.model.hidden, std::vector<std::int64_t> {3});
-    QCOMPARE(mantissa::withOverride(c, "steps", 5).steps, std::int64_t {5});
-    QCOMPARE(mantissa::withOverride(c, "optimizer.kind", "sgd").optimizer.weightDecay, 0.0);
-    QVERIFY(messageOf([&] { mantissa::withOverride(c, "name", "B"); }).contains("name cannot change"));
-    QVERIFY(messageOf([&] { mantissa::withOverride(c, "scaler.scale", 2); }).contains("scaler.init_scale"));
+    QCOMPARE(mantissa::withOverrides(c, {{"steps", 5}}).steps, std::int64_t {5});
+    QCOMPARE(mantissa::withOverrides(c, {{"optimizer.kind", "sgd"}}).optimizer.weightDecay, 0.0);
+    QVERIFY(messageOf([&] { mantissa::withOverrides(c, {{"name", "B"}}); }).contains("name cannot change"));
+    // Neither of the two would do alone.
+    const LaneConfig text
+        = mantissa::withOverrides(c, {{"model.kind", "gpt"}, {"data.path", "a.txt"}, {"data.kind", "text"}});
+    QCOMPARE(text.model.kind + text.data.kind, std::string("gpttext"));
+    QVERIFY(messageOf([&] { mantissa::withOverrides(c, {{"model.kind", "gpt"}}); }).contains("reads sequences"));
+    QVERIFY(messageOf([&] { mantissa::withOverrides(c, {{"scaler.scale", 2}}); }).contains("scaler.init_scale"));
 }
 
 void TestExperiment::composesWhatItParses()

@@ -105,6 +105,7 @@ LaneConfig laneOf(const char* model, const char* policy, bool checkpointing)
     nlohmann::json document {{"name", "a"}, {"data", {{"kind", "digits"}, {"batch", 24}}},
         {"model", nlohmann::json::parse(model)}, {"precision", {{"policy", policy}}},
         {"scaler", nlohmann::json::object()}};
+    document["data"]["kind"] = document["model"]["kind"] == "gpt" ? "copy" : "digits";
     document["model"]["checkpointing"] = checkpointing;
     return parseLane(document, "test");
 }

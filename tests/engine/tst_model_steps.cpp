@@ -141,7 +141,8 @@ private:
 
 LaneConfig laneOf(const nlohmann::json& model, const char* policy, double lr)
 {
-    nlohmann::json document {{"name", policy}, {"data", {{"batch", 64}}}, {"model", model},
+    nlohmann::json document {{"name", policy},
+        {"data", {{"kind", model["kind"] == "gpt" ? "copy" : "digits"}, {"batch", 64}}}, {"model", model},
         {"precision", {{"policy", policy}}}, {"optimizer", {{"kind", "adamw"}, {"lr", lr}}}};
     if (std::string_view(policy) == "fp16") {
         document["scaler"] = nlohmann::json::object();

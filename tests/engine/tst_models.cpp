@@ -278,8 +278,8 @@ private slots:
         row("tied to nothing", R"(["flatten", {"kind": "linear", "tied": "emb"}])",
             "model.layers[1] (fc1): is tied to emb.weight, but no earlier layer has that weight");
         row("too large",
-            R"(["flatten", {"kind": "linear", "features": 1000000}, {"kind": "linear", "features": 1000}])",
-            "model.layers[2] (fc2): fc2.weight [1000, 1000000] has 1000000000 numbers; at most");
+            R"(["flatten", {"kind": "linear", "features": 1048576}, {"kind": "linear", "features": 1048576}])",
+            "model.layers[2] (fc2): fc2.weight [1048576, 1048576] has 1099511627776 numbers; at most");
         row("too many", R"(["flatten", {"repeat": 1000, "layers": [{"repeat": 1000, "layers": ["relu"]}]}])",
             "model.layers[1].layers[0].layers[0]: makes more than 10000 layers");
     }

@@ -57,7 +57,7 @@ private slots:
         QVERIFY(!experiment.name.empty());
         QVERIFY2(experiment.text.find("**What to look at**") != std::string::npos, "the text says what to look at");
         for (LaneConfig& lane : experiment.lanes) {
-            lane = withOverride(withOverride(lane, "steps", 2), "evaluation.samples", 64);
+            lane = withOverrides(lane, {{"steps", 2}, {"evaluation.samples", 64}});
         }
         const std::size_t lanes = experiment.lanes.size();
         Summaries summaries;

@@ -328,7 +328,7 @@ void TestLaneCard::everyControlHasANameAndEveryLabelABuddy()
     for (const QLabel* label : card(1)->findChildren<QLabel*>()) {
         buddies += label->buddy() ? 1 : 0;
     }
-    QCOMPARE(buddies, 10);
+    QCOMPARE(buddies, 11);
 }
 
 void TestLaneCard::sentences_data()
