@@ -104,11 +104,14 @@ Experiment experimentFor(const RunOptions& options)
     }
     keepLanes(experiment, options.lanes);
     Changes changes;
+    std::string given;
     for (const std::string& assignment : options.set) {
         changes.push_back(changeFrom(assignment));
+        given += given.empty() ? "--set " : " --set ";
+        given += assignment;
     }
     if (!changes.empty()) {
-        overrideAll(experiment, changes, fmt::format("--set {}", fmt::join(options.set, " --set ")));
+        overrideAll(experiment, changes, given);
     }
     for (const auto& [path, text] : {std::pair("steps", options.steps), std::pair("seed", options.seed)}) {
         if (!text.empty()) {

@@ -101,7 +101,12 @@ private slots:
         BatchLoader loader = loaderOf(data, {.queue = 5});
         QCOMPARE(loader.ready(), std::int64_t {0}); // it does not know yet where to begin
         loader.next(0, 0);
-        QTRY_COMPARE(loader.ready(), std::int64_t {5});
+        // Five, of which this next() may have taken one: a queue is filled up again once half of it is gone.
+        QTRY_VERIFY(loader.ready() >= 4);
+        loader.next(0, 1);
+        loader.next(1, 0);
+        loader.next(1, 1);
+        QTRY_VERIFY(loader.ready() >= 4);
     }
 
     void targetsAndTokens()

@@ -142,7 +142,7 @@ private:
 LaneConfig laneOf(const nlohmann::json& model, const char* policy, double lr)
 {
     nlohmann::json document {{"name", policy},
-        {"data", {{"kind", model["kind"] == "gpt" ? "copy" : "digits"}, {"batch", 64}}}, {"model", model},
+        {"data", {{"kind", model.value("kind", "") == "gpt" ? "copy" : "digits"}, {"batch", 64}}}, {"model", model},
         {"precision", {{"policy", policy}}}, {"optimizer", {{"kind", "adamw"}, {"lr", lr}}}};
     if (std::string_view(policy) == "fp16") {
         document["scaler"] = nlohmann::json::object();
@@ -197,7 +197,7 @@ private slots:
     {
         QFETCH(const QString, model);
         QFETCH(const bool, perToken);
-        const ModelConfig config = parseLane({{"model", nlohmann::json::parse(model.toStdString())}}, "").model;
+        const ModelConfig config = laneOf(nlohmann::json::parse(model.toStdString()), "fp32", 0.01).model;
         ExactModel exact(config, config.kind == "gpt" ? tokenTask(3, 4, perToken) : imageTask(3));
         for (std::size_t i = 0; i < exact.model().parameters.size(); ++i) {
             const auto [backward, difference] = exact.derivatives(i);
