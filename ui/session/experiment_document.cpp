@@ -5,7 +5,6 @@
 #include <QFile>
 #include <QSaveFile>
 
-#include <algorithm>
 #include <utility>
 
 namespace mantissa {
@@ -87,18 +86,7 @@ void ExperimentDocument::setForAll(const std::vector<std::pair<std::string, nloh
 {
     std::vector<LaneConfig> lanes;
     for (const LaneConfig& lane : m_experiment.lanes) {
-        nlohmann::json document = lane.document;
-        for (const auto& [path, value] : values) {
-            std::string pointer = "/" + path;
-            std::replace(pointer.begin(), pointer.end(), '.', '/');
-            const nlohmann::json::json_pointer place(pointer);
-            if (!value.is_null()) {
-                document[place] = value;
-            } else if (document.contains(place)) {
-                document[place.parent_pointer()].erase(place.back());
-            }
-        }
-        lanes.push_back(parseLane(document, {}));
+        lanes.push_back(withOverrides(lane, values));
     }
     m_experiment.lanes = std::move(lanes);
     m_modified = true;
