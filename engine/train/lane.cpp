@@ -4,6 +4,7 @@
 #include "engine/formats/convert.h"
 #include "engine/optim/schedule.h"
 #include "engine/train/lane_document.h"
+#include "engine/train/memory_planner.h"
 #include "engine/train/model_task.h"
 #include "engine/train/setting_table.h"
 
@@ -122,14 +123,11 @@ double Lane::nextLr() const
 
 MemoryBytes Lane::bytes() const
 {
-    const auto bytes = [this](ValueKind kind) { return static_cast<std::uint64_t>(m_executor->kindBytes(kind)); };
-    return {.weights = bytes(ValueKind::Parameter) + bytes(ValueKind::Buffer),
-        .copies = bytes(ValueKind::WeightCopy),
-        .gradients = bytes(ValueKind::Gradient),
-        .optimizer = bytes(ValueKind::OptimizerState),
-        .activations = bytes(ValueKind::Activation) + bytes(ValueKind::Input),
-        .workspace = m_executor->workspaceBytes() + m_executor->censusBytes() + bytes(ValueKind::StepInput)
-            + bytes(ValueKind::StepOutput) + (m_evaluator ? m_evaluator->allocatedBytes() : 0)};
+    const auto bytesOf = [this](ValueKind kind) { return static_cast<std::uint64_t>(m_executor->kindBytes(kind)); };
+    MemoryBytes bytes = bytesByKind(bytesOf);
+    bytes.workspace = m_executor->workspaceBytes() + m_executor->censusBytes() + bytesOf(ValueKind::StepInput)
+        + bytesOf(ValueKind::StepOutput) + (m_evaluator ? m_evaluator->allocatedBytes() : 0);
+    return bytes;
 }
 
 // --- settings ---

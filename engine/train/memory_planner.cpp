@@ -60,13 +60,7 @@ DecoderShape decoderOfWidth(std::int64_t width, std::int64_t vocabulary, std::in
 MemoryBytes plannedBytes(const Graph& step)
 {
     const MemoryPlan plan = planMemory(step);
-    const auto bytes = [&plan](ValueKind kind) { return plan.blockBytes[static_cast<std::size_t>(kind)]; };
-    return {.weights = bytes(ValueKind::Parameter) + bytes(ValueKind::Buffer),
-        .copies = bytes(ValueKind::WeightCopy),
-        .gradients = bytes(ValueKind::Gradient),
-        .optimizer = bytes(ValueKind::OptimizerState),
-        .activations = bytes(ValueKind::Activation) + bytes(ValueKind::Input),
-        .workspace = 0};
+    return bytesByKind([&plan](ValueKind kind) { return plan.blockBytes[static_cast<std::size_t>(kind)]; });
 }
 
 std::int64_t DecoderShape::parameters() const

@@ -10,6 +10,17 @@
 
 namespace mantissa {
 
+/// `bytesOf`(kind) as a lane reports it; `workspace` is left at 0.
+template <typename BytesOf> MemoryBytes bytesByKind(BytesOf bytesOf)
+{
+    return {.weights = bytesOf(ValueKind::Parameter) + bytesOf(ValueKind::Buffer),
+        .copies = bytesOf(ValueKind::WeightCopy),
+        .gradients = bytesOf(ValueKind::Gradient),
+        .optimizer = bytesOf(ValueKind::OptimizerState),
+        .activations = bytesOf(ValueKind::Activation) + bytesOf(ValueKind::Input),
+        .workspace = 0};
+}
+
 /// What a lane with this step holds; `workspace` is left at 0, since kernels tell theirs only once they are made.
 MemoryBytes plannedBytes(const Graph& step);
 
