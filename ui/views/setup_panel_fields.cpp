@@ -107,6 +107,9 @@ void SetupPanel::makeTrainingFields()
     addCombo("loss_form", tr("Loss form"),
         tr("Of cross entropy: one op in FP32, or parts whose results have formats of their own"),
         {QStringLiteral("fused"), QStringLiteral("log_softmax"), QStringLiteral("log_of_softmax")});
+    addNumber("label_smoothing", tr("Smoothing"),
+        tr("Share of the target that all classes get alike, instead of the label alone"), false, 0, 0.999,
+        tr("a share from 0 to below 1"));
     addNumber("loss_weight", tr("Loss weight"), tr("Multiplies the loss; small values push gradients toward underflow"),
         false, 1e-30, 1e30, tr("a number above 0"));
     addNumber("evaluation.every", tr("Judge every"),
@@ -163,7 +166,9 @@ void SetupPanel::updateRelevance()
              "stride", "modulus", "length", "symbols"}) {
         use(std::string("data.") + setting, set.reads(setting), tr("No effect on the set %1.").arg(setName));
     }
-    use("loss_form", present("loss") == "cross_entropy", tr("No effect: only cross entropy has parts."));
+    for (const char* path : {"loss_form", "label_smoothing"}) {
+        use(path, present("loss") == "cross_entropy", tr("No effect: only cross entropy has it."));
+    }
     use("optimizer.momentum", isSgd, tr("No effect: Adam has betas instead."));
     for (const char* path : {"optimizer.beta1", "optimizer.beta2", "optimizer.epsilon"}) {
         use(path, !isSgd, tr("No effect: SGD has none."));
