@@ -68,6 +68,28 @@ std::int64_t DecoderShape::parameters() const
     return layers * parametersOfLayer(width) + parametersBesides(*this);
 }
 
+std::optional<std::int64_t> parameterCount(const std::string& text)
+{
+    constexpr double fewest = 1e5;
+    constexpr double most = 1e13;
+    std::size_t used = 0;
+    double number = 0;
+    try {
+        number = std::stod(text, &used);
+    } catch (const std::exception&) {
+        return std::nullopt;
+    }
+    const std::string unit = text.substr(used);
+    const double factor = unit == "T" ? 1e12
+        : unit == "B" || unit == "G"  ? 1e9
+        : unit == "M"                 ? 1e6
+        : unit == "k" || unit == "K"  ? 1e3
+        : unit.empty()                ? 1
+                                      : 0;
+    number *= factor;
+    return number >= fewest && number <= most ? std::optional(std::llround(number)) : std::nullopt;
+}
+
 DecoderShape decoderOf(std::int64_t parameters, std::int64_t vocabulary, std::int64_t context)
 {
     DecoderShape best = decoderOfWidth(narrowHead, vocabulary, context);
