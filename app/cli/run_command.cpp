@@ -62,6 +62,7 @@ std::string eventText(const Event& event, const SessionStatus& status)
         return fmt::format("step {}: {}{} {} -> {}", event.step, lane, event.path, event.before, event.after);
     case EventKind::Refused:
         return fmt::format("step {}: {}refused: {}", event.step, lane, event.text);
+    case EventKind::NonFinite:
     case EventKind::Diverged:
     case EventKind::Failed:
         return fmt::format("step {}: {}{}", event.step, lane, event.text);

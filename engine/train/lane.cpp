@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <string_view>
 
 namespace mantissa {
 
@@ -98,6 +99,7 @@ void Lane::compile(const LaneConfig& config)
     m_graph = std::make_shared<const Graph>(m_step.graph);
     m_executor = std::move(executor);
     m_evaluator.reset();
+    m_knownOrigins.clear();
 }
 
 std::unique_ptr<BatchLoader> Lane::makeLoader(const LaneConfig& config) const
@@ -267,6 +269,7 @@ StepRecord Lane::step()
     record.growthTracker = static_cast<std::int32_t>(m_scaler->growthTracker());
     record.hysteresis = m_scaler->hysteresisLeft().value_or(-1);
     reportCensus(record);
+    findOrigin(record);
     record.batchHash = batchHash();
     record.bytes = bytes();
     timer.addTo(record.timeMs.instrumentsMs);
@@ -393,6 +396,23 @@ void Lane::reportCensus(StepRecord& record)
     record.overflowed = share(computed.overflowed, computed) + share(unscaled.overflowed, unscaled);
     const Census& last = unscaled.total() == 0 ? computed : unscaled;
     record.subnormal = share(last.subnormal, last);
+}
+
+void Lane::findOrigin(const StepRecord& record)
+{
+    if (record.lossFinite && !record.foundInf) {
+        return;
+    }
+    const std::optional<Origin> origin = firstNonFinite(*m_executor);
+    if (!m_knownOrigins.insert(origin).second) {
+        return;
+    }
+    const std::string_view what = record.lossFinite ? "A gradient is not finite" : "The loss is not finite";
+    m_newOrigin = Event {.kind = EventKind::NonFinite,
+        .step = m_nextStep,
+        .lane = m_id,
+        .text = origin ? fmt::format("{}; first in {}.", what, describe(*origin, m_step.graph))
+                       : fmt::format("{}, but every 16-bit value is: it arose in FP32.", what)};
 }
 
 // --- results ---

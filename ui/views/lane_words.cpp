@@ -78,6 +78,11 @@ Sentence endSentence(const LaneStatus& lane, const LaneFacts& facts)
     return {Tone::Good, text + QLatin1Char('.')};
 }
 
+QString originSentence(const LaneFacts& facts)
+{
+    return facts.origin.empty() ? QString() : QLatin1Char(' ') + QString::fromStdString(facts.origin);
+}
+
 } // namespace
 
 QString percent(double share)
@@ -116,7 +121,8 @@ Sentence laneSentence(const LaneStatus& lane, const LaneFacts& facts, SessionSta
     const QString flushed = tr("%1 of its gradient flushes to zero").arg(percent(last.flushed));
     const bool losesMuch = last.flushed >= worthMentioning;
     if (facts.nonFiniteSince >= 0) {
-        return {Tone::Problem, tr("Its loss is not finite since step %1.").arg(formatCount(facts.nonFiniteSince))};
+        return {Tone::Problem,
+            tr("Its loss is not finite since step %1.").arg(formatCount(facts.nonFiniteSince)) + originSentence(facts)};
     }
     if (hasEnded) {
         Sentence end = endSentence(lane, facts);
@@ -128,8 +134,8 @@ Sentence laneSentence(const LaneStatus& lane, const LaneFacts& facts, SessionSta
     const std::int64_t sinceApplied = last.step - facts.lastApplied;
     if (last.skipped && sinceApplied >= manySkips) {
         return {Tone::Problem,
-            tr("%1 steps skipped in a row: the gradient overflows at every scale tried.")
-                .arg(formatCount(sinceApplied))};
+            tr("%1 steps skipped in a row: the gradient overflows at every scale tried.").arg(formatCount(sinceApplied))
+                + originSentence(facts)};
     }
     if (losesMuch) {
         const bool hasScaler = lane.config->scaler && lane.config->scaler->family != "none";
@@ -295,6 +301,8 @@ QString eventSentence(const Event& event)
         return withText(tr("diverged"));
     case EventKind::Failed:
         return withText(tr("failed"));
+    case EventKind::NonFinite:
+        return text;
     case EventKind::Refused:
         return withText(tr("refused"));
     }
