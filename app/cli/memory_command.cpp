@@ -103,10 +103,16 @@ void addMemoryCommand(CLI::App& app, Action& chosen)
     DecoderTraining& training = options->training;
     DecoderShape& shape = training.shape;
     constexpr std::int64_t most = 1 << 24;
-    command->add_option("--parameters", options->parameters, "How many, as in 7B, 125M, 1.3e9")->capture_default_str();
+    constexpr std::int64_t widest = 1 << 20;
+    CLI::Option* parameters
+        = command->add_option("--parameters", options->parameters, "How many, as in 7B, 125M, 1.3e9")
+              ->capture_default_str();
     command->add_option("--layers", options->layers, "Instead of --parameters, with --width")
-        ->check(CLI::Range(1, 1000));
-    command->add_option("--width", options->width, "Of a token")->check(CLI::Range(std::int64_t {1}, most));
+        ->check(CLI::Range(1, 1000))
+        ->excludes(parameters);
+    command->add_option("--width", options->width, "Of a token")
+        ->check(CLI::Range(std::int64_t {1}, widest))
+        ->excludes(parameters);
     command->add_option("--heads", options->heads, "Of the attention; width / 64 or 128 if not given")
         ->check(CLI::Range(1, 4096));
     command->add_option("--vocabulary", shape.vocabulary, "Tokens there are")

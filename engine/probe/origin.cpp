@@ -12,10 +12,29 @@ namespace mantissa {
 
 namespace {
 
-bool isHurt(const Census& census, Op op)
+bool isHurt(const Node& node, const Census& census)
 {
-    const bool masks = op == Op::ScaleMask;
+    const bool masks = node.op == Op::ScaleMask;
     return census.overflowed > 0 || census.nan > 0 || (census.infinite > 0 && !masks);
+}
+
+bool isVanished(const Node& node, const Census& census)
+{
+    return node.phase == Phase::Backward && census.flushed > 0 && census.flushed + census.zero == census.total();
+}
+
+template <typename Test> std::optional<Origin> firstWhere(const Executor& executor, Test test)
+{
+    std::optional<Origin> first;
+    for (const Node& node : executor.graph().nodes()) {
+        for (const ValueId id : node.outputs) {
+            const Census* const census = executor.census(id, node.phase);
+            if (census != nullptr && (!first || node.phase < first->phase) && test(node, *census)) {
+                first = Origin {id, node.phase, *census};
+            }
+        }
+    }
+    return first;
 }
 
 std::string_view phaseName(Phase phase)
@@ -41,16 +60,12 @@ std::string_view phaseName(Phase phase)
 
 std::optional<Origin> firstNonFinite(const Executor& executor)
 {
-    std::optional<Origin> first;
-    for (const Node& node : executor.graph().nodes()) {
-        for (const ValueId id : node.outputs) {
-            const Census* const census = executor.census(id, node.phase);
-            if (census != nullptr && isHurt(*census, node.op) && (!first || node.phase < first->phase)) {
-                first = Origin {id, node.phase, *census};
-            }
-        }
-    }
-    return first;
+    return firstWhere(executor, isHurt);
+}
+
+std::optional<Origin> firstVanished(const Executor& executor)
+{
+    return firstWhere(executor, isVanished);
 }
 
 std::string describe(const Origin& origin, const Graph& graph)
@@ -71,6 +86,7 @@ std::string describe(const Origin& origin, const Graph& graph)
             counts += fmt::format("{} {}", count, what);
         }
     };
+    add(origin.census.flushed, "flushed to zero");
     add(origin.census.overflowed, "overflowed");
     add(origin.census.infinite, "infinite");
     add(origin.census.nan, "NaN");

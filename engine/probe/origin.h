@@ -1,4 +1,5 @@
-/// Where in a step the numbers stopped being finite, told from the census of every 16-bit value.
+/// Where in a step the numbers stopped being finite, or the gradient became zero, told from the census of every 16-bit
+/// value.
 #pragma once
 
 #include "engine/backends/executor.h"
@@ -24,6 +25,9 @@ struct Origin
 /// and what is not arose in FP32. The -inf that an attention mask writes does not count. Call after
 /// Executor::downloadCensus().
 std::optional<Origin> firstNonFinite(const Executor& executor);
+
+/// The first 16-bit value of the backward pass that rounding made all zero; nothing if there is none.
+std::optional<Origin> firstVanished(const Executor& executor);
 
 /// "bn1.out (batch_norm, forward): 4096 of 4096 elements are NaN".
 std::string describe(const Origin& origin, const Graph& graph);

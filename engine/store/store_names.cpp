@@ -22,7 +22,7 @@ constexpr std::array<std::pair<EventKind, std::string_view>, 12> kindNames {{
     {EventKind::Diverged, "diverged"},
     {EventKind::Failed, "failed"},
     {EventKind::Refused, "refused"},
-    {EventKind::NonFinite, "non_finite"},
+    {EventKind::Numerics, "numerics"},
 }};
 
 } // namespace

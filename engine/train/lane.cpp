@@ -260,7 +260,7 @@ StepRecord Lane::step()
     reportGradients(record);
     record.skipped = record.foundInf && m_scaler->skipsOnNonFinite();
     const double weightSquares = m_executor->scalar(m_step.weightSquares);
-    record.updateRatio = weightSquares > 0 ? std::sqrt(m_executor->scalar(m_step.updateSquares) / weightSquares) : 0.0;
+    record.updateRatio = weightSquares == 0 ? 0.0 : std::sqrt(m_executor->scalar(m_step.updateSquares) / weightSquares);
     m_diverged = !std::isfinite(weightSquares);
     const ScalerVerdict verdict = m_scaler->update({record.foundInf, record.loss});
     if (!verdict.raised.empty()) {
@@ -373,6 +373,9 @@ void Lane::reportGradients(StepRecord& record) const
         record.gradNorm = std::sqrt(scalar(*m_step.scaledSumSquares)) / record.scale;
         record.gradMax = scalar(*m_step.scaledMaxAbs) / record.scale;
     }
+    if (std::isnan(record.gradNorm)) {
+        record.gradMax = record.gradNorm; // the kernels' maximum passes over NaN
+    }
 }
 
 void Lane::reportCensus(StepRecord& record)
@@ -400,19 +403,22 @@ void Lane::reportCensus(StepRecord& record)
 
 void Lane::findOrigin(const StepRecord& record)
 {
-    if (record.lossFinite && !record.foundInf) {
+    const bool isFinite = record.lossFinite && !record.foundInf;
+    if (isFinite && (record.gradNorm != 0 || record.loss == 0)) {
         return;
     }
-    const std::optional<Origin> origin = firstNonFinite(*m_executor);
+    const std::optional<Origin> origin = isFinite ? firstVanished(*m_executor) : firstNonFinite(*m_executor);
     if (!m_knownOrigins.insert(origin).second) {
         return;
     }
-    const std::string_view what = record.lossFinite ? "A gradient is not finite" : "The loss is not finite";
-    m_newOrigin = Event {.kind = EventKind::NonFinite,
+    const std::string_view what = isFinite ? "The whole gradient is zero"
+        : record.lossFinite                ? "A gradient is not finite"
+                                           : "The loss is not finite";
+    m_newOrigin = Event {.kind = EventKind::Numerics,
         .step = m_nextStep,
         .lane = m_id,
         .text = origin ? fmt::format("{}; first in {}.", what, describe(*origin, m_step.graph))
-                       : fmt::format("{}, but every 16-bit value is: it arose in FP32.", what)};
+                       : fmt::format("{}, but not by a rounding to 16 bits.", what)};
 }
 
 // --- results ---

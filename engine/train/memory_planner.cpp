@@ -137,8 +137,8 @@ std::vector<std::string> assumptionsOf(const DecoderTraining& training)
         fmt::format("GPT-like decoder of {} parameters: layers {}, width {}, heads {}, vocabulary {}, context {}; head "
                     "tied to the embedding, MLP of four widths.",
             shape.parameters(), shape.layers, shape.width, shape.heads, shape.vocabulary, shape.context),
-        fmt::format("One device, no sharding; micro-batches of {} x {} tokens; policy {}; {}.", training.batch,
-            shape.context, training.policy, training.optimizer),
+        fmt::format("One device, no sharding; micro-batches of {} x {} tokens; {}.", training.batch, shape.context,
+            training.optimizer),
         "Weights, copies, gradients and optimizer state follow from the parameters. 16-bit copies of weights are kept "
         "for the whole step, as autocast's cache keeps them.",
         training.fusedAttention ? "Attention is fused: the tokens x tokens scores are never stored."

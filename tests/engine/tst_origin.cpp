@@ -20,7 +20,7 @@ public:
 
     void eventHappened(const Event& event) override
     {
-        if (event.kind == EventKind::NonFinite) {
+        if (event.kind == EventKind::Numerics) {
             origins.push_back(event);
         }
     }
@@ -101,7 +101,28 @@ private slots:
     {
         const Listener run = train({{"optimizer", {{"kind", "sgd"}, {"lr", 1e6}}}, {"loss_weight", 1e30}});
         QVERIFY(!run.origins.empty());
-        QVERIFY2(hasText(run.origins.front(), "it arose in FP32"), run.origins.front().text.c_str());
+        QVERIFY2(hasText(run.origins.front(), "not by a rounding to 16 bits"), run.origins.front().text.c_str());
+    }
+
+    void aGradientThatDiesIsFoundWhereItDied()
+    {
+        // The loss's gradient, 1e-8 / 32 at most, is below half of FP16's smallest number.
+        const Listener run = train({{"precision", {{"policy", "fp16"}}}, {"loss_weight", 1e-8}});
+        QCOMPARE(run.origins.size(), std::size_t {1});
+        const Event& origin = run.origins.front();
+        QVERIFY2(hasText(origin, "The whole gradient is zero; first in "), origin.text.c_str());
+        QVERIFY2(hasText(origin, "backward, fp16): 320 flushed to zero of 320 elements"), origin.text.c_str());
+    }
+
+    void figuresOfAStepThatIsNotFiniteAreNotFinite()
+    {
+        const Listener run = train({{"precision", {{"policy", "pure-fp16"}}}, {"optimizer", {{"lr", 1e5}}}});
+        const StepRecord& last = run.records.back();
+        QVERIFY(run.records.size() < 12); // it diverged
+        QVERIFY(!std::isfinite(last.updateRatio));
+        for (const StepRecord& record : run.records) {
+            QCOMPARE(std::isnan(record.gradNorm) && !std::isnan(record.gradMax), false);
+        }
     }
 
     void masksOfAttentionAreNoFault()

@@ -52,7 +52,7 @@ void LaneMonitor::add(std::span<const StepRecord> records)
 
 void LaneMonitor::add(const Event& event)
 {
-    if (event.kind == EventKind::NonFinite) {
+    if (event.kind == EventKind::Numerics) {
         m_entries[event.lane].facts.origin = event.text;
     }
 }

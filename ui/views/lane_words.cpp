@@ -1,10 +1,12 @@
 #include "ui/views/lane_words.h"
 
+#include "engine/autocast/policy.h"
 #include "ui/style/number_format.h"
 
 #include <QCoreApplication>
 #include <QLocale>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
@@ -32,7 +34,10 @@ QString valueText(const std::string& json)
     }
     if (value.is_string()) {
         const auto text = value.get<std::string>();
-        return text == "master" || text == "half" ? weightsLabel(text) : policyLabel(text);
+        const auto policies = policyNames();
+        return text == "master" || text == "half"                 ? weightsLabel(text)
+            : std::ranges::find(policies, text) != policies.end() ? policyLabel(text)
+                                                                  : QString::fromStdString(text);
     }
     if (value.is_boolean()) {
         return value.get<bool>() ? tr("yes") : tr("no");
@@ -41,6 +46,11 @@ QString valueText(const std::string& json)
         return json.empty() || value.is_null() ? tr("none") : QString::fromStdString(json);
     }
     return QString::fromStdString(value.dump());
+}
+
+QString originSentence(const LaneFacts& facts)
+{
+    return facts.origin.empty() ? QString() : QLatin1Char(' ') + QString::fromStdString(facts.origin);
 }
 
 Sentence endSentence(const LaneStatus& lane, const LaneFacts& facts)
@@ -69,6 +79,9 @@ Sentence endSentence(const LaneStatus& lane, const LaneFacts& facts)
         return {Tone::Good, tr("Finished.")};
     }
     const RunSummary& summary = *lane.summary;
+    if (summary.skippedSteps > 0 && summary.skippedSteps == summary.steps) {
+        return {Tone::Problem, tr("Finished, but every step was skipped: it learned nothing.") + originSentence(facts)};
+    }
     QString text = tr("Finished: loss %1").arg(formatValue(summary.finalLoss));
     if (!std::isnan(summary.validationAccuracy)) {
         text += tr(", %1 right on held-out data").arg(percent(summary.validationAccuracy));
@@ -76,11 +89,6 @@ Sentence endSentence(const LaneStatus& lane, const LaneFacts& facts)
         text += tr(", held-out loss %1").arg(formatValue(summary.validationLoss));
     }
     return {Tone::Good, text + QLatin1Char('.')};
-}
-
-QString originSentence(const LaneFacts& facts)
-{
-    return facts.origin.empty() ? QString() : QLatin1Char(' ') + QString::fromStdString(facts.origin);
 }
 
 } // namespace
@@ -123,6 +131,9 @@ Sentence laneSentence(const LaneStatus& lane, const LaneFacts& facts, SessionSta
     if (facts.nonFiniteSince >= 0) {
         return {Tone::Problem,
             tr("Its loss is not finite since step %1.").arg(formatCount(facts.nonFiniteSince)) + originSentence(facts)};
+    }
+    if (last.gradNorm == 0 && last.loss != 0 && !last.skipped) {
+        return {Tone::Problem, tr("Its gradient is zero: nothing reaches the weights.") + originSentence(facts)};
     }
     if (hasEnded) {
         Sentence end = endSentence(lane, facts);
@@ -301,7 +312,7 @@ QString eventSentence(const Event& event)
         return withText(tr("diverged"));
     case EventKind::Failed:
         return withText(tr("failed"));
-    case EventKind::NonFinite:
+    case EventKind::Numerics:
         return text;
     case EventKind::Refused:
         return withText(tr("refused"));

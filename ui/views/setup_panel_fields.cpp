@@ -87,6 +87,8 @@ void SetupPanel::makeDataFields()
         tr("a whole number from 2 to 1024"));
     addNumber("data.symbols", tr("Symbols"), tr("Kinds of symbols in the words"), true, 2, 1000,
         tr("a whole number from 2 to 1000"));
+    addNumber("data.validation_share", tr("Held out"), tr("Share of the samples that is kept back to judge the lanes"),
+        false, 0, 0.9, tr("a share from 0 to 0.9"));
     addNumber("data.prefetch", tr("Prefetch"),
         tr("Batches that a thread of its own holds ready; 0: each step loads its own"), true, 0, 64,
         tr("a whole number from 0 to 64"));
@@ -102,6 +104,10 @@ void SetupPanel::makeTrainingFields()
         tr("a whole number, 1 or more"));
     addNumber("seed", tr("Seed"), tr("Decides initial weights, batches and dropout"), true, 0, 9e15,
         tr("a whole number, 0 or more"));
+    addNumber("accumulation.steps", tr("Accumulate"),
+        tr("Micro-batches in a step: their gradients are averaged before the weights are updated"), true, 1, 4096,
+        tr("a whole number from 1 to 4096"));
+    addFlag("accumulation.guard", tr("Guard"), tr("Drop a micro-batch whose loss is not finite"));
     addCombo("loss", tr("Loss"), tr("What is minimised"),
         {QStringLiteral("cross_entropy"), QStringLiteral("mse"), QStringLiteral("bce_with_logits")});
     addCombo("loss_form", tr("Loss form"),
