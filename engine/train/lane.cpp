@@ -414,10 +414,12 @@ void Lane::findOrigin(const StepRecord& record)
     const std::string_view what = isFinite ? "The whole gradient is zero"
         : record.lossFinite                ? "A gradient is not finite"
                                            : "The loss is not finite";
+    const std::string place = origin ? describe(*origin, m_step.graph) : "";
     m_newOrigin = Event {.kind = EventKind::Numerics,
         .step = m_nextStep,
         .lane = m_id,
-        .text = origin ? fmt::format("{}; first in {}.", what, describe(*origin, m_step.graph))
+        .path = place,
+        .text = origin ? fmt::format("{}; first in {}.", what, place)
                        : fmt::format("{}, but not by a rounding to 16 bits.", what)};
 }
 

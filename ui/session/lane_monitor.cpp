@@ -53,7 +53,7 @@ void LaneMonitor::add(std::span<const StepRecord> records)
 void LaneMonitor::add(const Event& event)
 {
     if (event.kind == EventKind::Numerics) {
-        m_entries[event.lane].facts.origin = event.text;
+        m_entries[event.lane].facts.origin = event.path;
     }
 }
 

@@ -30,7 +30,7 @@ struct LaneFacts
     std::int64_t lastSkip = -1;
     std::int64_t lastApplied = -1; ///< newest step whose optimizer stepped
     std::int64_t nonFiniteSince = -1; ///< first of the present row of steps with a loss that is not finite; -1: none
-    std::string origin; ///< the newest Numerics event's text: where numbers went wrong
+    std::string origin; ///< the newest Numerics event's place: where numbers went wrong
     double minLoss = 0;
     LockState lock = LockState::Unknown;
     std::int64_t lockBrokenAt = -1;

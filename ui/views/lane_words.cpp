@@ -48,9 +48,11 @@ QString valueText(const std::string& json)
     return QString::fromStdString(value.dump());
 }
 
-QString originSentence(const LaneFacts& facts)
+/// `sentence`, without its full stop, and where the numbers went wrong first.
+QString withOrigin(const QString& sentence, const LaneFacts& facts)
 {
-    return facts.origin.empty() ? QString() : QLatin1Char(' ') + QString::fromStdString(facts.origin);
+    return facts.origin.empty() ? sentence + QLatin1Char('.')
+                                : tr("%1; first in %2.").arg(sentence, QString::fromStdString(facts.origin));
 }
 
 Sentence endSentence(const LaneStatus& lane, const LaneFacts& facts)
@@ -80,7 +82,7 @@ Sentence endSentence(const LaneStatus& lane, const LaneFacts& facts)
     }
     const RunSummary& summary = *lane.summary;
     if (summary.skippedSteps > 0 && summary.skippedSteps == summary.steps) {
-        return {Tone::Problem, tr("Finished, but every step was skipped: it learned nothing.") + originSentence(facts)};
+        return {Tone::Problem, withOrigin(tr("Finished, but every step was skipped: it learned nothing"), facts)};
     }
     QString text = tr("Finished: loss %1").arg(formatValue(summary.finalLoss));
     if (!std::isnan(summary.validationAccuracy)) {
@@ -130,10 +132,10 @@ Sentence laneSentence(const LaneStatus& lane, const LaneFacts& facts, SessionSta
     const bool losesMuch = last.flushed >= worthMentioning;
     if (facts.nonFiniteSince >= 0) {
         return {Tone::Problem,
-            tr("Its loss is not finite since step %1.").arg(formatCount(facts.nonFiniteSince)) + originSentence(facts)};
+            withOrigin(tr("Its loss is not finite since step %1").arg(formatCount(facts.nonFiniteSince)), facts)};
     }
     if (last.gradNorm == 0 && last.loss != 0 && !last.skipped) {
-        return {Tone::Problem, tr("Its gradient is zero: nothing reaches the weights.") + originSentence(facts)};
+        return {Tone::Problem, withOrigin(tr("Its gradient is zero: nothing reaches the weights"), facts)};
     }
     if (hasEnded) {
         Sentence end = endSentence(lane, facts);
@@ -145,8 +147,9 @@ Sentence laneSentence(const LaneStatus& lane, const LaneFacts& facts, SessionSta
     const std::int64_t sinceApplied = last.step - facts.lastApplied;
     if (last.skipped && sinceApplied >= manySkips) {
         return {Tone::Problem,
-            tr("%1 steps skipped in a row: the gradient overflows at every scale tried.").arg(formatCount(sinceApplied))
-                + originSentence(facts)};
+            withOrigin(tr("%1 steps skipped in a row: the gradient overflows at every scale tried")
+                           .arg(formatCount(sinceApplied)),
+                facts)};
     }
     if (losesMuch) {
         const bool hasScaler = lane.config->scaler && lane.config->scaler->family != "none";

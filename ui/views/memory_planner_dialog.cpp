@@ -114,6 +114,11 @@ MemoryPlannerDialog::MemoryPlannerDialog(QWidget* parent)
     m_table->setFont(tabularFont(m_table->font()));
     m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
     m_table->setTabKeyNavigation(false);
+    constexpr int padding = 6;
+    m_table->verticalHeader()->setDefaultSectionSize(m_table->fontMetrics().height() + padding);
+    m_table->setMinimumHeight(m_table->horizontalHeader()->sizeHint().height()
+        + (fitsRow + 1) * m_table->verticalHeader()->defaultSectionSize() + 2 * m_table->frameWidth());
+    m_table->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     top->addWidget(m_table, 1);
     column->addLayout(top);
 
