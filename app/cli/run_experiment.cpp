@@ -71,19 +71,32 @@ std::pair<std::string, nlohmann::json> changeFrom(const std::string& assignment)
     return {assignment.substr(0, equals), valueFrom(assignment.substr(equals + 1))};
 }
 
-/// Changes all lanes, at once since settings may need each other; the scaler only where there is or will be one.
-/// `options`: what asked for it, in messages.
+/// Lanes differ in whether they have a scaler, and scalers in their parameters.
+bool hasSetting(const LaneConfig& lane, const std::string& path)
+{
+    static const std::string scaler = "scaler.";
+    if (!path.starts_with(scaler)) {
+        return true;
+    }
+    const std::string key = path.substr(scaler.size());
+    const bool isParameter = std::ranges::any_of(
+        scalerFamilyTable(), [&](const ScalerFamily* family) { return findParameter(*family, key) != nullptr; });
+    return lane.scaler && (!isParameter || findParameter(*findScalerFamily(lane.scaler->family), key) != nullptr);
+}
+
+/// Changes all lanes, at once since settings may need each other; the scaler only where there is or will be one that
+/// has such a setting. `options`: what asked for it, in messages.
 void overrideAll(Experiment& experiment, const Changes& changes, const std::string& options)
 {
-    const bool anyScaler
-        = std::ranges::any_of(experiment.lanes, [](const LaneConfig& lane) { return lane.scaler.has_value(); });
+    const std::vector<LaneConfig> before = experiment.lanes;
     const bool addsScaler = std::ranges::any_of(
         changes, [](const auto& change) { return change.first == "scaler.family" || change.first == "scaler"; });
     for (LaneConfig& lane : experiment.lanes) {
         Changes fitting = changes;
-        if (anyScaler && !addsScaler && !lane.scaler) {
-            std::erase_if(fitting, [](const auto& change) { return change.first.starts_with("scaler."); });
-        }
+        std::erase_if(fitting, [&](const auto& change) {
+            const auto has = [&](const LaneConfig& other) { return hasSetting(other, change.first); };
+            return !addsScaler && !has(lane) && std::ranges::any_of(before, has);
+        });
         try {
             lane = withOverrides(lane, fitting);
         } catch (const Error& error) {

@@ -22,10 +22,11 @@ public:
     {
         throw Error(ErrorCode::InvalidArgument,
             fmt::format(
-                "scaler.scale cannot be set to {}: there is no scaler; choose the family fixed or pytorch", scale));
+                "scaler.scale cannot be set to {}: there is no scaler; choose a family such as fixed or pytorch",
+                scale));
     }
 
-    void configure(const ScalerConfig& config) override { requireFamily(config, "none"); }
+    void configure(const ScalerConfig& config) override { requireValid(config, noneFamily); }
 
     [[nodiscard]] nlohmann::json state() const override { return nlohmann::json::object(); }
 
@@ -39,12 +40,17 @@ public:
     }
 };
 
-} // namespace
-
-std::unique_ptr<LossScaler> makeNoneScaler(const ScalerConfig& config)
+std::unique_ptr<LossScaler> makeNone(const ScalerConfig& /*config*/)
 {
-    requireFamily(config, "none");
     return std::make_unique<NoneScaler>();
 }
+
+} // namespace
+
+constinit const ScalerFamily noneFamily {.name = "none",
+    .title = "none",
+    .summary = "The loss as it is; every step is applied.",
+    .parameters = {},
+    .make = makeNone};
 
 } // namespace mantissa

@@ -1,93 +1,63 @@
 // torch.amp.GradScaler's state machine.
 // Source: pytorch/pytorch, torch/amp/grad_scaler.py and aten/src/ATen/native/cpu/AmpGradScalerKernels.cpp.
-#include "engine/scaling/families.h"
-#include "engine/scaling/scaler_state.h"
+#include "engine/scaling/scaler_machine.h"
+#include "engine/scaling/scaler_parameters.h"
 
-#include <nlohmann/json.hpp>
-
+#include <array>
 #include <cmath>
 
 namespace mantissa {
 
 namespace {
 
-class PytorchScaler final : public LossScaler
+namespace rows = scaler_parameters;
+
+constexpr std::array parameters {
+    rows::initScale("init_scale", 65536, "The first scale"),
+    rows::growthFactor("growth_factor", "Multiplies the scale after growth_interval finite steps in a row"),
+    rows::backoffFactor("backoff_factor", "Multiplies the scale at each overflow"),
+    rows::growthInterval("growth_interval", 2000, "Finite steps in a row until the scale grows; 0: it never does", 0),
+};
+
+class PytorchScaler final : public ScalerMachine
 {
 public:
     explicit PytorchScaler(const ScalerConfig& config)
-        : m_state(initialScalerState(config))
-        , m_frozen(config.frozen)
+        : ScalerMachine(config, pytorchFamily, {{"_growth_tracker", &m_tracker}})
     {
     }
 
-    [[nodiscard]] double scale() const override { return m_state.scale; }
-
-    [[nodiscard]] bool skipsOnNonFinite() const override { return true; }
-
-    [[nodiscard]] std::int64_t growthTracker() const override { return m_state.growthTracker; }
-
-    ScalerVerdict update(const ScalerInput& step) override
-    {
-        if (!m_frozen) {
-            if (step.foundInf) {
-                backOff();
-            } else {
-                countFiniteStep();
-            }
-        }
-        return {.skip = step.foundInf, .raised = {}};
-    }
-
-    void setScale(double scale) override { m_state.scale = usableScale(scale, "scaler.scale"); }
-
-    void configure(const ScalerConfig& config) override
-    {
-        requireFamily(config, "pytorch");
-        m_state = withSettings(m_state, config);
-        m_frozen = config.frozen;
-    }
-
-    [[nodiscard]] nlohmann::json state() const override { return toJson(m_state); }
-
-    void loadState(const nlohmann::json& state) override { m_state = scalerStateFromJson(state); }
+    [[nodiscard]] std::int64_t growthTracker() const override { return m_tracker; }
 
 private:
-    /// The scale times `factor` as PyTorch rounds it: the product in double, then once to float32.
-    [[nodiscard]] float scaleTimes(double factor) const
+    std::string move(const ScalerInput& step) override
     {
-        return static_cast<float>(static_cast<double>(m_state.scale) * factor);
-    }
-
-    /// No floor: the scale can reach 0 and then stays there.
-    void backOff()
-    {
-        m_state.scale = scaleTimes(m_state.backoffFactor);
-        m_state.growthTracker = 0;
-    }
-
-    void countFiniteStep()
-    {
-        ++m_state.growthTracker;
-        // Equality, as in PyTorch: a tracker already past a lowered interval waits for an overflow to reset it.
-        if (m_state.growthTracker == m_state.growthInterval) {
-            const float grown = scaleTimes(m_state.growthFactor);
-            if (std::isfinite(grown)) {
-                m_state.scale = grown;
-            }
-            m_state.growthTracker = 0;
+        if (step.foundInf) {
+            moveTo(scale() * number("backoff_factor")); // no floor: the scale can reach 0 and then stays there
+            m_tracker = 0;
+            return {};
         }
+        // Equality: a tracker already past a lowered interval waits for an overflow to reset it.
+        if (++m_tracker == whole("growth_interval")) {
+            // The product in double, rounded once.
+            const auto grown = static_cast<float>(scale() * number("growth_factor"));
+            if (std::isfinite(grown)) {
+                moveTo(grown);
+            }
+            m_tracker = 0;
+        }
+        return {};
     }
 
-    ScalerState m_state;
-    bool m_frozen;
+    std::int64_t m_tracker = 0;
 };
 
 } // namespace
 
-std::unique_ptr<LossScaler> makePytorchScaler(const ScalerConfig& config)
-{
-    requireFamily(config, "pytorch");
-    return std::make_unique<PytorchScaler>(config);
-}
+constinit const ScalerFamily pytorchFamily {.name = "pytorch",
+    .title = "PyTorch",
+    .summary = "torch.amp.GradScaler: no floor, and a growth to infinity is dropped.",
+    .parameters = parameters,
+    .make = makeMachine<PytorchScaler>};
 
 } // namespace mantissa

@@ -1,57 +1,53 @@
 // The only list of scaler families: a new one is its file and one row here.
 #include "engine/core/error.h"
-#include "engine/core/text.h"
 #include "engine/scaling/families.h"
 
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 
 namespace mantissa {
 
 namespace {
 
-struct Family
+void requireNoFault(const ScalerConfig& config)
 {
-    std::string_view name;
-    std::unique_ptr<LossScaler> (*make)(const ScalerConfig&);
-};
-
-constexpr std::array families {
-    Family {"none", makeNoneScaler},
-    Family {"fixed", makeFixedScaler},
-    Family {"pytorch", makePytorchScaler},
-};
+    if (const auto fault = findScalerFault(config)) {
+        throw Error(ErrorCode::InvalidArgument, fmt::format("scaler.{} {}", fault->key, fault->text));
+    }
+}
 
 } // namespace
 
-std::vector<std::string> scalerFamilies()
+std::span<const ScalerFamily* const> scalerFamilyTable()
 {
-    std::vector<std::string> names;
-    for (const Family& family : families) {
-        names.emplace_back(family.name);
-    }
-    return names;
+    static constexpr std::array families {&noneFamily, &fixedFamily, &pytorchFamily, &tensorflowFamily, &kerasFamily,
+        &mxnetFamily, &apexFamily, &deepspeedFamily, &megatronFamily, &fairseqFamily, &jmpFamily, &flaxFamily,
+        &paddleFamily, &lossDrivenFamily};
+    return families;
+}
+
+bool isUsableScale(double scale)
+{
+    const auto rounded = static_cast<float>(scale);
+    return std::isfinite(rounded) && rounded > 0;
 }
 
 std::unique_ptr<LossScaler> makeScaler(const ScalerConfig& config)
 {
-    for (const Family& family : families) {
-        if (config.family == family.name) {
-            return family.make(config);
-        }
-    }
-    throw Error(ErrorCode::InvalidArgument,
-        fmt::format("scaler.family is \"{}\"; it must be one of {}", config.family, joined(scalerFamilies())));
+    requireNoFault(config);
+    return findScalerFamily(config.family)->make(config);
 }
 
-void requireFamily(const ScalerConfig& config, std::string_view family)
+void requireValid(const ScalerConfig& config, const ScalerFamily& family)
 {
-    if (config.family != family) {
+    if (config.family != family.name) {
         throw Error(ErrorCode::InvalidArgument,
             fmt::format("scaler.family is \"{}\", but this scaler is a \"{}\"; make a new scaler to change the family",
-                config.family, family));
+                config.family, family.name));
     }
+    requireNoFault(config);
 }
 
 } // namespace mantissa

@@ -127,7 +127,7 @@ std::vector<LaneConfig> readLanes(
                 fmt::format("is {}, which another lane has already; each needs its own", shortText(patch.at("name"))));
         }
         nlohmann::json merged = base;
-        merged.merge_patch(patch);
+        mergeSettings(merged, patch);
         result.push_back(readChecked(merged, place, patch, patchPlace));
     }
     return result;
@@ -207,12 +207,12 @@ void checkState(const LaneConfig& lane, const std::string& path, const nlohmann:
         failAt({}, path, fmt::format("cannot be set: lane \"{}\" has no scaler", lane.name));
     }
     if (path == "scaler.scale") {
-        constexpr rows::Range<double> scales {0, std::numeric_limits<float>::max(), false};
+        constexpr Range<double> scales {0, std::numeric_limits<float>::max(), false};
         if (!value.is_number() || !scales.holds(value.get<double>())) {
             failAt({}, path, rows::problem(value, "a number", scales.text()));
         }
     } else {
-        constexpr rows::Range<std::int64_t> counts {0, 1'000'000'000};
+        constexpr Range<std::int64_t> counts {0, 1'000'000'000};
         const auto count = integerOf<std::int64_t>(value);
         if (!count || !counts.holds(*count)) {
             failAt({}, path, rows::problem(value, "an integer", counts.text()));
@@ -238,7 +238,7 @@ void patchSetting(nlohmann::json& document, const std::string& path, const nlohm
         // Setting a threshold alone must not be mistaken for a forgotten order.
         document["clip"]["order"] = "off";
     }
-    document.merge_patch(patch);
+    mergeSettings(document, patch);
 }
 
 nlohmann::json common(const nlohmann::json& a, const nlohmann::json& b)
@@ -336,6 +336,12 @@ Experiment parseExperiment(std::string_view text, const std::string& source)
         }
     }
     checkSettings(base, DocumentUse::Complete, place, experimentKeys());
+    if (valueAt(base, "scaler.family") != nullptr) {
+        // A lane of another family drops what does not fit it: a wrong key must not go unnoticed that way.
+        if (const auto fault = findScalerFault(*readLane(base).scaler)) {
+            failAt(place, "scaler." + fault->key, fault->text);
+        }
+    }
     experiment.name = textAt(document, "name", place);
     experiment.text = textAt(document, "text", place);
     experiment.lanes = readLanes(document, base, place);

@@ -197,7 +197,8 @@ void Lane::setScalerState(const std::string& key, const nlohmann::json& value)
     nlohmann::json state = m_scaler->state();
     if (!state.contains("_growth_tracker")) {
         throw Error(ErrorCode::InvalidArgument,
-            fmt::format("scaler.growth_tracker: the lane \"{}\" has no dynamic scaler, so there is no tracker to set.",
+            fmt::format("scaler.growth_tracker: the scaler of lane \"{}\" does not count this way, so there is no "
+                        "tracker to set.",
                 m_config->name));
     }
     state["_growth_tracker"] = value;
@@ -212,7 +213,7 @@ void Lane::changeSettings(LaneConfig to)
     const std::string familyAfter = to.scaler ? to.scaler->family : "none";
     if (familyBefore != familyAfter) {
         scaler = scalerOf(to);
-        if (familyBefore != "none" && familyAfter != "none" && m_scaler->scale() > 0) {
+        if (familyBefore != "none" && familyAfter != "none" && isUsableScale(m_scaler->scale())) {
             scaler->setScale(m_scaler->scale());
         }
     }
@@ -267,7 +268,8 @@ StepRecord Lane::step()
         throw Error(ErrorCode::Cancelled, verdict.raised);
     }
     record.growthTracker = static_cast<std::int32_t>(m_scaler->growthTracker());
-    record.hysteresis = m_scaler->hysteresisLeft().value_or(-1);
+    const std::optional<int> hysteresis = m_scaler->hysteresisLeft();
+    record.hysteresis = hysteresis ? std::max(*hysteresis, 0) : -1;
     reportCensus(record);
     findOrigin(record);
     record.batchHash = batchHash();
@@ -289,7 +291,7 @@ void Lane::writeScalars()
         }
     };
     write(m_step.lossScale, m_scaler->scale());
-    write(m_step.inverseScale, 1 / m_scaler->scale());
+    write(m_step.inverseScale, 1 / m_scaler->unscaleBy());
     write(m_step.lr, nextLr());
     write(m_step.lossWeight, m_config->lossWeight);
     write(m_step.inverseAccumulation, 1.0 / static_cast<double>(m_config->accumulation.steps));

@@ -94,6 +94,9 @@ LaneConfig defaultsFor(const LaneConfig& lane)
 {
     LaneConfig defaults;
     defaults.scaler.emplace();
+    if (lane.scaler) {
+        defaults.scaler->family = lane.scaler->family;
+    }
     defaults.optimizer.weightDecay = lane.optimizer.kind == "adamw" ? OptimizerConfig {}.weightDecay : 0.0;
     defaults.model = defaultModel(lane.model.kind);
     defaults.model.kind = ModelConfig {}.kind;
@@ -167,6 +170,25 @@ nlohmann::json documentOf(const LaneConfig& lane)
         }
     }
     return document;
+}
+
+void mergeSettings(nlohmann::json& document, const nlohmann::json& patch)
+{
+    const nlohmann::json* family = valueAt(patch, "scaler.family");
+    const auto scaler = document.find("scaler");
+    if (family != nullptr && scaler != document.end()) {
+        const std::string usual = ScalerConfig {}.family;
+        const std::string before = scaler->value("family", usual);
+        ScalerConfig after = *readLane(nestedAt("scaler", *scaler)).scaler;
+        after.family = family->is_null() ? usual : family->get<std::string>();
+        while (const auto fault = after.family == before ? std::nullopt : findScalerFault(after)) {
+            if (after.parameters.erase(fault->key) == 0) {
+                break; // not for want of a parameter of the document's
+            }
+            scaler->erase(fault->key);
+        }
+    }
+    document.merge_patch(patch);
 }
 
 const nlohmann::json* valueAt(const nlohmann::json& document, const std::string& path)

@@ -34,6 +34,10 @@ LaneConfig readLane(const nlohmann::json& document);
 /// A lane's settings that differ from the defaults or that its document names. readLane() gives the lane back.
 nlohmann::json documentOf(const LaneConfig& lane);
 
+/// Lays a patch over a document, both accepted by checkSettings(). Where the patch names the family of the scaler, the
+/// document's parameters that this family does not have, or not with such values, go first.
+void mergeSettings(nlohmann::json& document, const nlohmann::json& patch);
+
 /// A pointer to the value at a dotted path of nested objects, or null.
 const nlohmann::json* valueAt(const nlohmann::json& document, const std::string& path);
 

@@ -1,7 +1,6 @@
 #include "engine/train/setting_checks.h"
 
 #include "engine/autocast/policy.h"
-#include "engine/core/error.h"
 
 #include <fmt/format.h>
 
@@ -174,10 +173,8 @@ Fault sizesAreBearable(const LaneConfig& lane)
 Fault scalerAccepts(const LaneConfig& lane)
 {
     if (lane.scaler) {
-        try {
-            static_cast<void>(makeScaler(*lane.scaler));
-        } catch (const Error& error) {
-            return SettingFault {"scaler", fmt::format("is not valid: {}", error.what())};
+        if (const auto fault = findScalerFault(*lane.scaler)) {
+            return SettingFault {"scaler." + fault->key, fault->text};
         }
     }
     return {};

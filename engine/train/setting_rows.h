@@ -3,6 +3,7 @@
 
 #include "engine/core/json_text.h"
 #include "engine/core/nearest_name.h"
+#include "engine/core/range.h"
 #include "engine/core/text.h"
 #include "engine/train/setting_table.h"
 
@@ -15,24 +16,6 @@
 namespace mantissa::rows {
 
 enum class Live : bool { No, Yes };
-
-template <typename T> struct Range
-{
-    T low;
-    T high;
-    bool lowIncluded = true;
-    bool highIncluded = true;
-
-    [[nodiscard]] bool holds(T value) const
-    {
-        return (lowIncluded ? value >= low : value > low) && (highIncluded ? value <= high : value < high);
-    }
-
-    [[nodiscard]] std::string text() const
-    {
-        return fmt::format("{} {} {} {}", lowIncluded ? "from" : "above", low, highIncluded ? "to" : "to below", high);
-    }
-};
 
 inline std::string problem(const nlohmann::json& value, const std::string& type, const std::string& allowed)
 {

@@ -5,7 +5,6 @@
 #include "engine/nn/model.h"
 #include "engine/train/setting_rows.h"
 
-#include <cfloat>
 #include <limits>
 #include <set>
 
@@ -35,7 +34,7 @@ bool isColor(const std::string& text)
 Setting hiddenWidths()
 {
     constexpr std::size_t mostLayers = 64;
-    constexpr rows::Range<std::int64_t> widths {1, 16384};
+    constexpr Range<std::int64_t> widths {1, 16384};
     const std::string type = "a list of integers";
     const std::string allowed = fmt::format("each {}, at most {} of them", widths.text(), mostLayers);
     return {"model.hidden", type, allowed, false,
@@ -102,17 +101,48 @@ std::vector<std::string> evaluationPolicies()
     return names;
 }
 
+/// Every key that a scaler's parameter has in some family, with the widest of their ranges: findFault() asks the lane's
+/// own family.
+std::vector<ScalerParameter> scalerParameters()
+{
+    std::vector<ScalerParameter> all;
+    for (const ScalerFamily* family : scalerFamilyTable()) {
+        for (const ScalerParameter& parameter : family->parameters) {
+            const auto known = std::ranges::find(all, parameter.key, &ScalerParameter::key);
+            if (known == all.end()) {
+                all.push_back(parameter);
+            } else {
+                known->range = known->range.hull(parameter.range);
+            }
+        }
+    }
+    return all;
+}
+
+Setting scalerParameter(const ScalerParameter& parameter)
+{
+    const std::string key(parameter.key);
+    const bool isFlag = parameter.kind == ScalerParameterKind::Flag;
+    return {"scaler." + key, std::string(typeText(parameter.kind)), isFlag ? "" : parameter.range.text(), true,
+        [=](LaneConfig& lane, const nlohmann::json& value) {
+            double number = 0;
+            std::string wrong = readParameter(parameter, value, number);
+            if (wrong.empty()) {
+                lane.scaler->parameters[key] = number;
+            }
+            return wrong;
+        },
+        [=](const LaneConfig& lane) { return parameterJson(parameter.kind, valueOf(*lane.scaler, key)); }};
+}
+
 /// Rows of "scaler": written only where a lane has one.
 std::vector<Setting> scalerRows()
 {
-    std::vector<Setting> table {
-        rows::choice("scaler.family", scalerFamilies(), Live::Yes, FIELD(scaler->family)),
-        rows::number("scaler.init_scale", {0, FLT_MAX, false}, Live::Yes, FIELD(scaler->initScale)),
-        rows::number("scaler.growth_factor", {1, 1e6, false}, Live::Yes, FIELD(scaler->growthFactor)),
-        rows::number("scaler.backoff_factor", {0, 1, true, false}, Live::Yes, FIELD(scaler->backoffFactor)),
-        rows::integer<std::int64_t>("scaler.growth_interval", {0, manySteps}, Live::Yes, FIELD(scaler->growthInterval)),
-        rows::boolean("scaler.frozen", Live::Yes, FIELD(scaler->frozen)),
-    };
+    std::vector<Setting> table {rows::choice("scaler.family", scalerFamilies(), Live::Yes, FIELD(scaler->family))};
+    for (const ScalerParameter& parameter : scalerParameters()) {
+        table.push_back(scalerParameter(parameter));
+    }
+    table.push_back(rows::boolean("scaler.frozen", Live::Yes, FIELD(scaler->frozen)));
     for (Setting& row : table) {
         row.write
             = [write = row.write](const LaneConfig& lane) { return lane.scaler ? write(lane) : nlohmann::json(); };

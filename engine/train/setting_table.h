@@ -18,7 +18,7 @@ struct Setting
     /// Stores a JSON value. Returns what is wrong with it ("is 0; it must be ..."), or an empty text and has stored it.
     /// A fault inside a list begins with its place: "[3].kernel is 0; ...".
     std::function<std::string(LaneConfig&, const nlohmann::json&)> read;
-    /// The value as JSON; null if the lane has none (no scaler, no threshold).
+    /// The value as JSON, defaults included; null if the lane has none (no scaler, no threshold, no such parameter).
     std::function<nlohmann::json(const LaneConfig&)> write;
 };
 

@@ -54,6 +54,7 @@ private slots:
     void namesTheFaultOfATable();
     void optionsChangeTheExperiment();
     void setReachesOnlyLanesWithAScaler();
+    void setReachesOnlyScalersWithSuchAParameter();
     void numbersThatAreNotFiniteAreTexts();
     void refuses_data();
     void refuses();
@@ -292,6 +293,20 @@ void TestCliRun::setReachesOnlyLanesWithAScaler()
     QCOMPARE(runs.size(), 2);
     QCOMPARE(runs.at(0)["final_scale"].toDouble(), 1.0);
     QCOMPARE(runs.at(1)["final_scale"].toDouble(), 1024.0);
+}
+
+void TestCliRun::setReachesOnlyScalersWithSuchAParameter()
+{
+    const QString file = m_cli.write("families.json", R"({"mantissa": 1, "steps": 4,
+        "data": {"kind": "spirals", "samples": 80, "batch": 16}, "model": {"hidden": [8]},
+        "lanes": [{"name": "A", "scaler": {"family": "fixed", "init_scale": 8}},
+                  {"name": "B", "scaler": {"family": "pytorch", "init_scale": 8}}]})");
+    const CliResult result = m_cli.run({"run", file, "--no-db", "--json", "--set", "scaler.growth_interval=2"});
+    QVERIFY2(result.code == 0, qPrintable(result.err));
+    const QJsonArray runs = result.json()["runs"].toArray();
+    QCOMPARE(runs.at(0)["final_scale"].toDouble(), 8.0);
+    QCOMPARE(runs.at(1)["final_scale"].toDouble(), 32.0);
+    QVERIFY(m_cli.run({"run", file, "--no-db", "--set", "scaler.tolerance=0.5"}).err.contains("has no such parameter"));
 }
 
 void TestCliRun::numbersThatAreNotFiniteAreTexts()

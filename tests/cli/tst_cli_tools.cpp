@@ -38,6 +38,12 @@ private slots:
     void scalerWithoutAScaleNeverSkips();
     void aFrozenScalerSkipsButStays();
     void scalerPrintsATable();
+    void everyFamilysOptionsReachItsMachine_data();
+    void everyFamilysOptionsReachItsMachine();
+    void scalersStandSideBySide();
+    void theLossDrivenScalerTakesLosses();
+    void scalersReplayTheGradientsOfARun();
+    void scalerListsTheParameters();
     void roundsEveryNumberOnce_data();
     void roundsEveryNumberOnce();
     void readsBits_data();
@@ -136,6 +142,132 @@ void TestCliTools::aFrozenScalerSkipsButStays()
         QCOMPARE(step.toObject()["scale"].toDouble(), 65536.0);
     }
     QCOMPARE(steps.at(1).toObject()["skipped"].toBool(), true);
+}
+
+// One trace per family; tests/engine/tst_loss_scalers.cpp has them all.
+void TestCliTools::everyFamilysOptionsReachItsMachine_data()
+{
+    QTest::addColumn<QStringList>("options");
+    QTest::addColumn<QString>("trace");
+    QTest::addColumn<QList<double>>("scales");
+    QTest::addColumn<QList<int>>("hysteresis"); // of the last steps
+    const auto row = [](const char* family, const QStringList& options, const char* trace, const QList<double>& scales,
+                         const QList<int>& hysteresis = {}) {
+        QTest::newRow(qPrintable(QString("%1 %2").arg(family, options.join(' '))))
+            << (QStringList {"--family", family} + options) << QString(trace) << scales << hysteresis;
+    };
+    row("tensorflow", {"--init", "64", "--growth", "4", "--interval", "2"}, "ffnnn", {64, 256, 64, 16, 4});
+    row("keras", {"--init", "400"}, "nnnn", {200, 100, 50, 25});
+    row("mxnet", {"--interval", "3"}, "ffffnff", {65536, 65536, 65536, 131072, 131072, 65536, 65536});
+    row("apex", {"--init", "8", "--interval", "2", "--max", "16"}, "ffffnffn", {8, 16, 16, 16, 8, 8, 16, 8});
+    row("apex", {"--init", "16", "--interval", "3", "--min", "4"}, "nnnnfff", {8, 4, 4, 4, 4, 4, 8});
+    row("deepspeed", {"--init", "16", "--interval", "2"}, "fffffnfnfffn",
+        {16, 16, 32, 32, 64, 64, 64, 32, 32, 32, 64, 64}, {1, 1, 2, 1});
+    row("deepspeed", {"--init", "16", "--consecutive-hysteresis"}, "nfnnfn", {16, 16, 16, 8, 8, 8}, {1, 2, 1, 1, 2, 1});
+    row("deepspeed", {"--init", "4", "--hysteresis", "1", "--raise-at-min", "false", "--set", "loss_scale_window=2"},
+        "nnnfff", {2, 1, 1, 1, 1, 2});
+    row("megatron", {"--init", "16", "--interval", "3", "--hysteresis", "2", "--min", "1"}, "nnnfffnn",
+        {16, 8, 4, 4, 4, 8, 8, 4}, {1, 0, -1, -1, -1, 2, 1, 0});
+    row("fairseq", {"--init", "8", "--tolerance", "0.5", "--interval", "100"}, "ffnfnnn", {8, 8, 8, 8, 8, 4, 2});
+    row("fairseq", {"--init", "8", "--threshold", "2", "--set", "scale_window=3"}, "nnnnfff", {4, 2, 2, 2, 2, 2, 4});
+    row("jmp", {"--set", "loss_scale=4", "--set", "period=3"}, "nnnnfff", {2, 1, 1, 1, 1, 1, 2});
+    row("flax", {"--init", "8", "--interval", "2"}, "ffffffn", {8, 8, 16, 16, 16, 32, 16});
+    row("paddle", {"--init", "16", "--interval", "3", "--set", "paddle.decr_every_n_nan_or_inf=2"}, "nfnnfffnn",
+        {16, 16, 16, 8, 8, 8, 16, 16, 8});
+}
+
+void TestCliTools::everyFamilysOptionsReachItsMachine()
+{
+    QFETCH(QStringList, options);
+    QFETCH(QString, trace);
+    QFETCH(QList<double>, scales);
+    QFETCH(QList<int>, hysteresis);
+    const CliResult result = m_cli.run(QStringList {"scaler", "--json", "--trace", trace} + options);
+    QVERIFY2(result.code == 0, qPrintable(result.err));
+    const QJsonArray steps = result.json()["steps"].toArray();
+    QCOMPARE(steps.size(), scales.size());
+    for (int i = 0; i < steps.size(); ++i) {
+        QCOMPARE(steps.at(i)["scale"].toDouble(), scales[i]);
+    }
+    for (int i = 0; i < hysteresis.size(); ++i) {
+        QCOMPARE(steps.at(steps.size() - hysteresis.size() + i)["hysteresis"].toInt(-99), hysteresis[i]);
+    }
+}
+
+void TestCliTools::scalersStandSideBySide()
+{
+    const QStringList arguments {"scaler", "--family", "pytorch", "--family", "deepspeed", "--init", "2", "--set",
+        "deepspeed.hysteresis=1", "--trace", "fnnnf"};
+    const QJsonArray families = m_cli.run(arguments + QStringList {"--json"}).json()["families"].toArray();
+    QCOMPARE(families.size(), 2);
+    QCOMPARE(families.at(0)["family"].toString(), QString("pytorch"));
+    QCOMPARE(families.at(0)["steps"].toArray().size(), 5);
+    QCOMPARE(families.at(0)["skipped_steps"].toInt(), 3);
+    QCOMPARE(families.at(0)["final_scale"].toDouble(), 0.25);
+    const QJsonArray ended = families.at(1)["steps"].toArray(); // at its minimum, at the second overflow
+    QCOMPARE(ended.size(), 3);
+    QVERIFY(ended.at(2)["raised"].toString().contains("minimum"));
+
+    const CliResult text = m_cli.run(arguments);
+    QCOMPARE(text.code, 0);
+    const QStringList lines = text.out.split('\n');
+    QCOMPARE(lines[0].simplified(), QString("step pytorch deepspeed"));
+    QCOMPARE(lines[1].simplified(), QString("start 2 2"));
+    QCOMPARE(lines[3].simplified(), QString("1 1 x 1 x"));
+    QCOMPARE(lines[5].simplified(), QString("3 0.25 x -"));
+    QVERIFY2(text.out.contains("scale, 2^-2 to 2^1\npytorch    █▆▃▁▁\ndeepspeed  █▆▆\n"), qPrintable(text.out));
+    QVERIFY(text.out.contains("deepspeed raised at step 2: "));
+}
+
+void TestCliTools::theLossDrivenScalerTakesLosses()
+{
+    const QStringList arguments {"scaler", "--json", "--family", "loss-driven", "--interval", "2", "--trace", "fnfff"};
+    const auto lastScale = [](const CliResult& result) { return result.json()["final_scale"].toDouble(); };
+    QCOMPARE(lastScale(m_cli.run(arguments)), 65536.0);
+    const CliResult moved = m_cli.run(arguments + QStringList {"--losses", "2,1,3,1,nan"});
+    QVERIFY2(moved.code == 0, qPrintable(moved.err));
+    QCOMPARE(lastScale(moved), 32768.0);
+    QCOMPARE(moved.json()["skipped_steps"].toInt(), 0);
+}
+
+void TestCliTools::scalersReplayTheGradientsOfARun()
+{
+    const QString database = m_cli.path("runs.db");
+    const CliResult run = m_cli.run({"run", m_cli.write("tiny.json", mantissa::tests::tinyExperiment()), "--json",
+        "--lane", "FP32", "--db", database});
+    QVERIFY2(run.code == 0, qPrintable(run.err));
+    const QString id = QString::number(run.json()["runs"].toArray().at(0)["id"].toInt());
+    const QStringList arguments {"scaler", "--json", "--gradients", id, "--db", database};
+    const QJsonObject small = m_cli.run(arguments + QStringList {"--family", "pytorch", "--init", "1024"}).json();
+    QCOMPARE(small["steps"].toArray().size(), 12);
+    QCOMPARE(small["skipped_steps"].toInt(), 0);
+    // So large that every gradient overflows until the scale is small enough.
+    const QJsonObject large = m_cli.run(arguments + QStringList {"--family", "pytorch", "--init", "1e8"}).json();
+    QVERIFY(large["skipped_steps"].toInt() > 3);
+    QVERIFY(large["skipped_steps"].toInt() < 12);
+    const CliResult all = m_cli.run(arguments + QStringList {"--family", "pytorch", "--family", "loss-driven"});
+    QCOMPARE(all.json()["families"].toArray().size(), 2);
+    const CliResult none = m_cli.run({"scaler", "--family", "pytorch", "--gradients", "99", "--db", database});
+    QCOMPARE(none.code, 2);
+    QVERIFY2(none.err.contains("there is no run 99"), qPrintable(none.err));
+}
+
+void TestCliTools::scalerListsTheParameters()
+{
+    const QJsonArray families = m_cli.run({"scaler", "--list", "--json"}).json()["families"].toArray();
+    QCOMPARE(families.size(), 14);
+    const QJsonArray paddle
+        = m_cli.run({"scaler", "--list", "--json", "--family", "paddle"}).json()["families"].toArray();
+    QCOMPARE(paddle.size(), 1);
+    const QJsonObject last = paddle.at(0)["parameters"].toArray().last().toObject();
+    QCOMPARE(last["key"].toString(), QString("hysteresis"));
+    QCOMPARE(last["own_name"].toString(), QString("decr_every_n_nan_or_inf"));
+    QCOMPARE(last["kind"].toString(), QString("integer"));
+    QCOMPARE(last["default"].toInt(), 1);
+    QCOMPARE(last["range"].toString(), QString("from 1 to 1000000"));
+    const CliResult text = m_cli.run({"scaler"});
+    QCOMPARE(text.code, 0);
+    QVERIFY2(text.out.contains("raise_error_at_min_scale  true"), qPrintable(text.out));
 }
 
 void TestCliTools::scalerPrintsATable()
@@ -372,7 +504,22 @@ void TestCliTools::refuses_data()
     QTest::newRow("growth of one") << QStringList {"scaler", "--family", "pytorch", "--trace", "f", "--growth", "1"}
                                    << "growth_factor";
     QTest::newRow("text for a number") << QStringList {"scaler", "--family", "pytorch", "--trace", "f", "--init", "big"}
-                                       << "--init";
+                                       << "--init: init_scale is \"big\"; it must be a number";
+    QTest::newRow("another family's option")
+        << QStringList {"scaler", "--family", "pytorch", "--trace", "f", "--hysteresis", "2"}
+        << "--hysteresis: the family \"pytorch\" has no parameter hysteresis; it has init_scale, growth_factor";
+    QTest::newRow("an option that one of two families has") << QStringList {"scaler", "--family", "pytorch", "--family",
+        "megatron", "--trace", "f", "--hysteresis", "2"} << "for one family alone write --set FAMILY.NAME=VALUE";
+    QTest::newRow("another family's name for it") << QStringList {"scaler", "--family", "pytorch", "--trace", "f",
+        "--set", "period=2"} << "--set period=2: the family \"pytorch\" has no parameter period";
+    QTest::newRow("a family that is not played") << QStringList {"scaler", "--family", "pytorch", "--trace", "f",
+        "--set", "jmp.period=2"} << "jmp is none of the families given";
+    QTest::newRow("half a step") << QStringList {"scaler", "--family", "flax", "--trace", "f", "--interval", "1.5"}
+                                 << "--interval: growth_interval is 1.5; it must be an integer from 1";
+    QTest::newRow("settings that contradict each other") << QStringList {"scaler", "--family", "megatron", "--trace",
+        "f", "--init", "0.5"} << "megatron: init_scale is 0.5, below min_scale (1)";
+    QTest::newRow("losses for other steps") << QStringList {"scaler", "--family", "loss-driven", "--trace", "ff",
+        "--losses", "1"} << "--losses has 1 numbers for 2 steps";
     QTest::newRow("no number") << QStringList {"format", "0.1x"} << "\"0.1x\" is not a number";
     QTest::newRow("empty number") << QStringList {"format", ""} << "is not a number";
     QTest::newRow("bits of no format") << QStringList {"format", "0x7bff"} << "say which format's with --format";

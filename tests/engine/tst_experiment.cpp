@@ -133,9 +133,16 @@ LaneConfig randomLane(Dice& dice, const std::string& name)
     c.accumulation = {1 + dice.below(4), dice.coin()};
     if (dice.coin()) {
         c.scaler = mantissa::ScalerConfig {};
-        c.scaler->family = dice.pick({"none", "fixed", "pytorch"});
-        c.scaler->initScale = dice.coin() ? 65536 : 2;
+        c.scaler->family = dice.pick(mantissa::scalerFamilies());
         c.scaler->frozen = dice.coin();
+        for (const mantissa::ScalerParameter& parameter : mantissa::findScalerFamily(c.scaler->family)->parameters) {
+            if (dice.coin()) {
+                c.scaler->parameters.emplace(parameter.key, parameter.byDefault.value_or(4));
+            }
+            if (parameter.key == "init_scale" && dice.coin()) {
+                c.scaler->parameters["init_scale"] = 2;
+            }
+        }
     }
     return c;
 }
@@ -161,6 +168,7 @@ private slots:
     void survivesHugeAndDeepFiles();
     void readsAndChecksEvents();
     void changesSettings();
+    void aNewFamilyKeepsTheParametersThatItHas();
     void clipThresholdsCanBeSetOneByOne();
     void refusesChanges_data();
     void refusesChanges();
@@ -188,7 +196,7 @@ void TestExperiment::readsEveryKeyOfTheDesign()
                      "gamma": 0.5, "count_skipped": false},
         "precision": {"policy": "bf16", "weights": "master", "overrides": {"relu": "fp32"}},
         "clip": {"order": "clip-then-unscale", "max_value": 2.5}, "accumulation": {"steps": 3, "guard": true},
-        "scaler": {"family": "fixed", "init_scale": 128, "growth_factor": 3, "backoff_factor": 0.25,
+        "scaler": {"family": "pytorch", "init_scale": 128, "growth_factor": 3, "backoff_factor": 0.25,
                    "growth_interval": 9, "frozen": true},
         "lanes": [{"name": "A", "color": "#00ff7F"}],
         "events": [{"step": 10, "lane": "A", "set": {"optimizer.lr": 0.01}}], "expect": [{"that": "x"}]})");
@@ -226,7 +234,9 @@ void TestExperiment::readsEveryKeyOfTheDesign()
     QVERIFY((c.clip == mantissa::ClipConfig {ClipOrder::ClipThenUnscale, {}, 2.5}));
     QVERIFY((c.accumulation == mantissa::AccumulationConfig {3, true}));
     QVERIFY(c.scaler.has_value());
-    QVERIFY((*c.scaler == mantissa::ScalerConfig {"fixed", 128, 3, 0.25, 9, true}));
+    QVERIFY((*c.scaler
+        == mantissa::ScalerConfig {"pytorch", true,
+            {{"init_scale", 128}, {"growth_factor", 3}, {"backoff_factor", 0.25}, {"growth_interval", 9}}}));
 }
 
 void TestExperiment::fillsInTheDefaults()
@@ -248,7 +258,9 @@ void TestExperiment::fillsInTheDefaults()
     QCOMPARE(lane(R"({"precision": {"policy": "O3", "weights": "master"}})").precision.weights, std::string("master"));
     const LaneConfig scaled = lane(R"({"scaler": {}})");
     QVERIFY(scaled.scaler.has_value());
-    QVERIFY((*scaled.scaler == mantissa::ScalerConfig {"pytorch", 65536, 2, 0.5, 2000, false}));
+    QVERIFY((*scaled.scaler == mantissa::ScalerConfig {}));
+    QCOMPARE(*mantissa::valueOf(*scaled.scaler, "growth_interval"), 2000.0);
+    QCOMPARE(*mantissa::valueOf(*lane(R"({"scaler": {"family": "megatron"}})").scaler, "growth_interval"), 1000.0);
 }
 
 void TestExperiment::namesALaneAfterItsPolicyWhereNoneIsGiven()
@@ -267,7 +279,7 @@ void TestExperiment::mergesLanesAsPatches()
                   {"name": "C", "clip": {"max_norm": null, "max_value": 3}, "precision": {"overrides": {"relu": null}}},
                   {"name": "D", "optimizer": null}]})");
     QVERIFY(!e.lanes[0].scaler);
-    QCOMPARE(e.lanes[1].scaler->initScale, 4.0);
+    QCOMPARE(e.lanes[1].scaler->parameters.at("init_scale"), 4.0);
     QVERIFY(e.lanes[1].scaler->frozen);
     QCOMPARE(e.lanes[1].optimizer.kind, std::string("sgd"));
     QCOMPARE(e.lanes[1].optimizer.lr, 0.5);
@@ -375,7 +387,18 @@ void TestExperiment::refuses_data()
     row("null at the top", R"({"mantissa": 1, "steps": null})", "x.json: steps is null; it must be an integer");
     row("backoff of one", R"({"mantissa": 1, "scaler": {"backoff_factor": 1}})",
         "x.json: scaler.backoff_factor is 1; it must be a number from 0 to below 1");
-    row("scale outside float32", R"({"mantissa": 1, "scaler": {"init_scale": 1e-60}})", "x.json: scaler is not valid");
+    row("scale outside float32", R"({"mantissa": 1, "scaler": {"init_scale": 1e-60}})",
+        "x.json: scaler.init_scale is 1e-60, which float32 rounds to 0");
+    row("another family's parameter", R"({"mantissa": 1, "scaler": {"hysteresis": 3}})",
+        R"(x.json: scaler.hysteresis is 3, but the family "pytorch" has no such parameter; it has init_scale, growth_factor, backoff_factor, growth_interval (lane "fp32"))");
+    row("another family's parameter in a lane",
+        R"({"mantissa": 1, "scaler": {}, "lanes": [{"name": "A", "scaler": {"family": "flax", "tolerance": 0.5}}]})",
+        R"(x.json: lanes[0].scaler.tolerance is 0.5, but the family "flax" has no such parameter)");
+    row("another family's parameter beside lanes of that family",
+        R"({"mantissa": 1, "scaler": {"family": "keras", "hysteresis": 3}, "lanes": [{"name": "A", "scaler": {"family": "megatron"}}]})",
+        R"(x.json: scaler.hysteresis is 3, but the family "keras" has no such parameter; it has init_scale, growth_interval)");
+    row("outside the family's range", R"({"mantissa": 1, "scaler": {"family": "apex", "growth_interval": 0}})",
+        "x.json: scaler.growth_interval is 0; it must be an integer from 1 to 1000000000");
     row("override to no format", R"({"mantissa": 1, "precision": {"overrides": {"relu": "fp8"}}})",
         R"(x.json: precision.overrides gives "relu" a format that is "fp8", which does not exist)");
     row("clip without threshold",
@@ -542,7 +565,7 @@ void TestExperiment::changesSettings()
     QCOMPARE(c.document.at("optimizer").at("lr"), json(0.5));
     QCOMPARE(c.name, std::string("A"));
     c = mantissa::withSetting(c, "scaler", json {{"init_scale", 8}});
-    QCOMPARE(c.scaler->initScale, 8.0);
+    QCOMPARE(c.scaler->parameters.at("init_scale"), 8.0);
     c = mantissa::withSetting(c, "scaler.frozen", true);
     QVERIFY(c.scaler->frozen);
     c = mantissa::withSetting(c, "scaler", nullptr);
@@ -557,6 +580,49 @@ void TestExperiment::changesSettings()
     // A field changed in place counts, whatever the document says.
     c.optimizer.beta1 = 0.5;
     QCOMPARE(mantissa::withSetting(c, "optimizer.lr", 0.25).optimizer.beta1, 0.5);
+}
+
+void TestExperiment::aNewFamilyKeepsTheParametersThatItHas()
+{
+    const Experiment e = parse(R"({"mantissa": 1,
+        "scaler": {"family": "pytorch", "init_scale": 8, "backoff_factor": 0.25, "growth_interval": 0},
+        "lanes": [{"name": "A"}, {"name": "B", "scaler": {"family": "flax"}}, {"name": "C", "scaler": {"family": "none"}},
+                  {"name": "D", "scaler": {"family": "deepspeed", "hysteresis": 3, "growth_interval": 5}}]})");
+    const auto given = [](const LaneConfig& c) { return c.scaler->parameters; };
+    using Parameters = decltype(mantissa::ScalerConfig::parameters);
+    QCOMPARE(given(e.lanes[0]), (Parameters {{"init_scale", 8}, {"backoff_factor", 0.25}, {"growth_interval", 0}}));
+    // An interval of 0 is no interval of flax.
+    QCOMPARE(given(e.lanes[1]), (Parameters {{"init_scale", 8}, {"backoff_factor", 0.25}}));
+    QCOMPARE(given(e.lanes[2]), Parameters {});
+    QCOMPARE(given(e.lanes[3]), (Parameters {{"init_scale", 8}, {"growth_interval", 5}, {"hysteresis", 3}}));
+    // The same while a lane trains, and whatever the family before and after.
+    for (const std::string& before : mantissa::scalerFamilies()) {
+        LaneConfig c = lane(R"({"name": "A"})");
+        c.scaler = mantissa::ScalerConfig {.family = before};
+        for (const mantissa::ScalerParameter& parameter : mantissa::findScalerFamily(before)->parameters) {
+            const mantissa::Range<double>& range = parameter.range;
+            c.scaler->parameters.emplace(parameter.key, range.highIncluded ? range.high : (range.low + range.high) / 2);
+        }
+        c.scaler->parameters.erase("min_scale"); // as high as that, it would be above the first scale
+        for (const std::string& after : mantissa::scalerFamilies()) {
+            const LaneConfig changed = mantissa::withSetting(c, "scaler.family", after);
+            QCOMPARE(changed.scaler->family, after);
+            for (const auto& [key, value] : changed.scaler->parameters) {
+                QCOMPARE(value, c.scaler->parameters.at(key));
+            }
+        }
+    }
+    const LaneConfig megatron
+        = mantissa::withSetting(e.lanes[0], "scaler", json {{"family", "megatron"}, {"min_scale", 2}});
+    QCOMPARE(given(megatron), (Parameters {{"init_scale", 8}, {"backoff_factor", 0.25}, {"min_scale", 2}}));
+    QCOMPARE(given(mantissa::withSetting(megatron, "scaler.family", nullptr)),
+        (Parameters {{"init_scale", 8}, {"backoff_factor", 0.25}}));
+    // A scale below Megatron's minimum goes too.
+    LaneConfig low = lane(R"({"name": "A", "scaler": {"init_scale": 0.5}})");
+    QCOMPARE(given(mantissa::withSetting(low, "scaler.family", "megatron")), Parameters {});
+    QVERIFY(messageOf([&] { mantissa::withSetting(low, "scaler.tolerance", 0.5); }).contains("no such parameter"));
+    QVERIFY(
+        messageOf([&] { mantissa::withSetting(megatron, "scaler.min_scale", 16); }).contains("above init_scale (8)"));
 }
 
 void TestExperiment::clipThresholdsCanBeSetOneByOne()
@@ -619,7 +685,7 @@ void TestExperiment::scalerStateLeavesTheDocumentAsItIs()
     const LaneConfig c = lane(R"({"name": "A", "scaler": {"init_scale": 4}})");
     const LaneConfig after = mantissa::withSetting(c, "scaler.scale", 1024);
     QCOMPARE(after.document, c.document);
-    QCOMPARE(after.scaler->initScale, 4.0);
+    QCOMPARE(after.scaler->parameters.at("init_scale"), 4.0);
     QCOMPARE(mantissa::withSetting(c, "scaler.growth_tracker", 7).document, c.document);
     for (const json& bad : {json(0), json(-1), json(1e40), json("8"), json(std::numeric_limits<double>::infinity()),
              json(std::numeric_limits<double>::quiet_NaN())}) {
@@ -702,6 +768,13 @@ void TestExperiment::everyRowGivesBackWhatItRead()
         c.scaler.emplace();
         c.clip = {ClipOrder::UnscaleThenClip, 1.0, 2.0};
         c.model.layers = {"flatten", "linear"};
+        const std::string key = row.path.substr(row.path.find('.') + 1);
+        for (const mantissa::ScalerFamily* family : mantissa::scalerFamilyTable()) {
+            if (const auto* parameter = mantissa::findParameter(*family, key)) {
+                c.scaler = mantissa::ScalerConfig {
+                    std::string(family->name), false, {{key, parameter->byDefault.value_or(4)}}};
+            }
+        }
         const json value = row.write(c);
         QVERIFY2(!value.is_null(), row.path.c_str());
         QVERIFY2(row.read(c, value).empty(), row.path.c_str());

@@ -4,6 +4,7 @@
 #include "ui/views/lane_words.h"
 #include "ui/views/log_slider.h"
 #include "ui/views/number_field.h"
+#include "ui/views/scaler_form.h"
 
 #include <QApplication>
 #include <QCheckBox>
@@ -36,6 +37,7 @@ void type(QLineEdit* field, const QString& text)
 {
     field->setFocus();
     field->selectAll();
+    QTest::keyClick(field, Qt::Key_Delete);
     QTest::keyClicks(field, text);
     QTest::keyClick(field, Qt::Key_Return);
 }
@@ -65,6 +67,8 @@ private slots:
 
     void typedScaleReachesTheScaler();
     void precisionAndScalerCanBeChosen();
+    void everyFamilyShowsItsOwnParameters();
+    void parametersAreSentByTheirKeys();
     void weightsFollowThePrecision();
     void clipOrderBringsAThreshold();
     void rateCanBeTyped();
@@ -205,7 +209,7 @@ void TestLaneCard::typedScaleReachesTheScaler()
     QTRY_VERIFY_WITH_TIMEOUT(!field->isPending(), patienceMs);
     QCOMPARE(field->value(), 512.0);
     // Before the first step it is also where the lane starts after a reset.
-    QTRY_COMPARE_WITH_TIMEOUT(config(1).scaler->initScale, 512.0, patienceMs);
+    QTRY_COMPARE_WITH_TIMEOUT(config(1).scaler->parameters.at("init_scale"), 512.0, patienceMs);
 }
 
 void TestLaneCard::precisionAndScalerCanBeChosen()
@@ -217,6 +221,77 @@ void TestLaneCard::precisionAndScalerCanBeChosen()
     QCOMPARE(config(0).scaler->family, std::string("fixed"));
     choose(named<QComboBox>(card(1), QStringLiteral("Scaler")), QStringLiteral("none"));
     QTRY_VERIFY_WITH_TIMEOUT(!config(1).scaler || config(1).scaler->family == "none", patienceMs);
+    QTRY_VERIFY_WITH_TIMEOUT(!named<NumberField>(card(1), QStringLiteral("growth_interval")), patienceMs);
+}
+
+void TestLaneCard::everyFamilyShowsItsOwnParameters()
+{
+    auto* families = named<QComboBox>(card(1), QStringLiteral("Scaler"));
+    QCOMPARE(families->count(), static_cast<int>(scalerFamilies().size()));
+    const int width = card(1)->widthWanted();
+    for (const ScalerFamily* family : scalerFamilyTable()) {
+        choose(families, QString::fromStdString(std::string(family->name)));
+        QTRY_COMPARE_WITH_TIMEOUT(config(1).scaler->family, std::string(family->name), patienceMs);
+        auto* form = card(1)->findChild<ScalerForm*>();
+        for (const ScalerParameter& parameter : family->parameters) {
+            const QString name = QString::fromUtf8(parameter.ownName.data(), std::ssize(parameter.ownName));
+            const auto shown = [&]() -> QWidget* {
+                if (parameter.kind == ScalerParameterKind::Flag) {
+                    for (auto* box : form->findChildren<QCheckBox*>()) {
+                        if (box->text() == name) {
+                            return box;
+                        }
+                    }
+                    return nullptr;
+                }
+                return named<NumberField>(form, name);
+            };
+            if (parameter.key == "init_scale") {
+                QVERIFY(!shown());
+                continue;
+            }
+            QTRY_VERIFY2_WITH_TIMEOUT(shown(), qPrintable(name), patienceMs);
+            QVERIFY2(shown()->toolTip().contains(QStringLiteral("Default: ")), qPrintable(shown()->toolTip()));
+            if (auto* field = qobject_cast<NumberField*>(shown())) {
+                const auto value = valueOf(*config(1).scaler, parameter.key);
+                QTRY_VERIFY_WITH_TIMEOUT(value ? field->value() == *value : field->text().isEmpty(), patienceMs);
+            }
+        }
+        QCOMPARE(card(1)->widthWanted(), width);
+    }
+}
+
+void TestLaneCard::parametersAreSentByTheirKeys()
+{
+    choose(named<QComboBox>(card(1), QStringLiteral("Scaler")), QStringLiteral("deepspeed"));
+    QTRY_VERIFY_WITH_TIMEOUT(named<NumberField>(card(1), QStringLiteral("loss_scale_window")), patienceMs);
+    auto* window = named<NumberField>(card(1), QStringLiteral("loss_scale_window"));
+    type(window, QStringLiteral("77"));
+    QTRY_COMPARE_WITH_TIMEOUT(valueOf(*config(1).scaler, "growth_interval"), std::optional(77.0), patienceMs);
+    // Out of range, and half a step: taken back.
+    type(window, QStringLiteral("0"));
+    QCOMPARE(window->text(), QStringLiteral("77"));
+    type(window, QStringLiteral("1.5"));
+    QCOMPARE(window->text(), QStringLiteral("77"));
+    // Emptied: the default again.
+    type(window, QString());
+    QTRY_COMPARE_WITH_TIMEOUT(valueOf(*config(1).scaler, "growth_interval"), std::optional(1000.0), patienceMs);
+    QTRY_COMPARE_WITH_TIMEOUT(window->value(), 1000.0, patienceMs);
+    for (auto* box : card(1)->findChildren<QCheckBox*>()) {
+        if (box->text() == QStringLiteral("consecutive_hysteresis")) {
+            box->click();
+        }
+    }
+    QTRY_COMPARE_WITH_TIMEOUT(valueOf(*config(1).scaler, "consecutive_hysteresis"), std::optional(1.0), patienceMs);
+    // A limit that there need not be.
+    choose(named<QComboBox>(card(1), QStringLiteral("Scaler")), QStringLiteral("apex"));
+    QTRY_VERIFY_WITH_TIMEOUT(named<NumberField>(card(1), QStringLiteral("scale_window")), patienceMs);
+    auto* floor = named<NumberField>(card(1), QStringLiteral("min_loss_scale"));
+    QVERIFY(floor->text().isEmpty());
+    type(floor, QStringLiteral("4"));
+    QTRY_COMPARE_WITH_TIMEOUT(valueOf(*config(1).scaler, "min_scale"), std::optional(4.0), patienceMs);
+    type(floor, QString());
+    QTRY_VERIFY_WITH_TIMEOUT(!valueOf(*config(1).scaler, "min_scale"), patienceMs);
 }
 
 void TestLaneCard::weightsFollowThePrecision()
@@ -263,17 +338,15 @@ void TestLaneCard::rateCanBeTyped()
 
 void TestLaneCard::controlsWithoutEffectSayWhy()
 {
-    for (const auto& name :
-        {QStringLiteral("Scale"), QStringLiteral("Growth factor"), QStringLiteral("Growth interval")}) {
-        auto* field = named<NumberField>(card(0), name);
-        QVERIFY2(!field->isEnabled(), qPrintable(name));
-        QVERIFY2(field->toolTip().contains(QStringLiteral("no scaler")), qPrintable(field->toolTip()));
-    }
+    auto* scale = named<NumberField>(card(0), QStringLiteral("Scale"));
+    QVERIFY(!scale->isEnabled());
+    QVERIFY2(scale->toolTip().contains(QStringLiteral("no scaler")), qPrintable(scale->toolTip()));
+    QVERIFY(!named<NumberField>(card(0), QStringLiteral("growth_factor")));
     auto* frozen = card(1)->findChild<QCheckBox*>();
     QVERIFY(frozen->isEnabled());
     frozen->click();
     QTRY_VERIFY_WITH_TIMEOUT(config(1).scaler->frozen, patienceMs);
-    auto* growth = named<NumberField>(card(1), QStringLiteral("Growth factor"));
+    auto* growth = named<NumberField>(card(1), QStringLiteral("growth_factor"));
     QTRY_VERIFY_WITH_TIMEOUT(!growth->isEnabled(), patienceMs);
     QVERIFY2(growth->toolTip().contains(QStringLiteral("frozen")), qPrintable(growth->toolTip()));
 }

@@ -21,6 +21,7 @@ namespace mantissa {
 class LogSlider;
 class NameField;
 class NumberField;
+class ScalerForm;
 struct CardValues;
 
 class LaneCard : public QFrame
@@ -110,9 +111,7 @@ private:
     QComboBox* m_weights = nullptr;
     QComboBox* m_scaler = nullptr;
     LogSlider* m_scale = nullptr;
-    NumberField* m_growth = nullptr;
-    NumberField* m_backoff = nullptr;
-    NumberField* m_interval = nullptr;
+    ScalerForm* m_parameters = nullptr;
     QCheckBox* m_frozen = nullptr;
     QComboBox* m_clipOrder = nullptr;
     NumberField* m_clipNorm = nullptr;

@@ -7,6 +7,7 @@
 #include "ui/views/name_field.h"
 #include "ui/views/number_field.h"
 #include "ui/views/quiet_wheel.h"
+#include "ui/views/scaler_form.h"
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -105,21 +106,13 @@ QWidget* LaneCard::makeSettings()
     m_precision->setToolTip(tr("The format that autocast gives to matrix products, and whose lists say what follows"));
     m_weights = makeCombo(tr("Weights"),
         {{weightsLabel("master"), QStringLiteral("master")}, {weightsLabel("half"), QStringLiteral("half")}});
-    m_scaler = makeCombo(tr("Scaler"),
-        {{tr("none"), QStringLiteral("none")}, {tr("fixed"), QStringLiteral("fixed")},
-            {tr("dynamic (PyTorch)"), QStringLiteral("pytorch")}});
-    m_scaler->setToolTip(tr("What multiplies the loss and checks the gradients"));
+    m_scaler = makeCombo(tr("Scaler"), {});
+    for (const std::string& family : scalerFamilies()) {
+        m_scaler->addItem(scalerTitle(family), QString::fromStdString(family));
+        m_scaler->setItemData(m_scaler->count() - 1, scalerSummary(family), Qt::ToolTipRole);
+    }
     m_scale = new LogSlider(LogSlider::Kind::PowersOfTwo, tr("Scale"));
-    m_growth = new NumberField;
-    m_growth->setAccessibleName(tr("Growth factor"));
-    m_growth->setRange(1, 1e30, tr("a factor of 1 or more"));
-    m_backoff = new NumberField;
-    m_backoff->setAccessibleName(tr("Backoff factor"));
-    m_backoff->setRange(1e-30, 1, tr("a factor above 0 and below 1"));
-    m_interval = new NumberField;
-    m_interval->setAccessibleName(tr("Growth interval"));
-    m_interval->setInteger(true);
-    m_interval->setRange(1, 1e15, tr("a whole number of steps, 1 or more"));
+    m_parameters = new ScalerForm(ScalerForm::FirstScale::Hidden); // the scale has a row of its own
     m_frozen = new QCheckBox(tr("frozen"));
     m_frozen->setFocusPolicy(Qt::TabFocus);
     m_clipOrder = makeCombo(tr("Clip order"),
@@ -137,9 +130,7 @@ QWidget* LaneCard::makeSettings()
     addRow(grid, tr("Weights"), m_weights);
     addRow(grid, tr("Scaler"), m_scaler);
     addRow(grid, tr("Scale"), m_scale);
-    addRow(grid, tr("Growth"), m_growth);
-    addRow(grid, tr("Backoff"), m_backoff);
-    addRow(grid, tr("Interval"), m_interval);
+    grid->addWidget(m_parameters, grid->rowCount(), 0, 1, 2);
     addRow(grid, tr("Update"), m_frozen);
     addRow(grid, tr("Clip order"), m_clipOrder);
     addRow(grid, tr("Threshold"), m_clipNorm);
@@ -166,10 +157,8 @@ void LaneCard::connectControls()
         [this] { send("precision.weights", m_weights->currentData().toString().toStdString()); });
     connect(m_scaler, &QComboBox::activated, this, &LaneCard::changeScaler);
     connect(m_scale, &LogSlider::committed, this, &LaneCard::changeScale);
-    connect(m_growth, &NumberField::committed, this, [this](double v) { send("scaler.growth_factor", v); });
-    connect(m_backoff, &NumberField::committed, this, [this](double v) { send("scaler.backoff_factor", v); });
-    connect(m_interval, &NumberField::committed, this,
-        [this](double v) { send("scaler.growth_interval", static_cast<std::int64_t>(v)); });
+    connect(m_parameters, &ScalerForm::edited, this,
+        [this](const std::string& key, const nlohmann::json& value) { send("scaler." + key, value); });
     connect(m_frozen, &QCheckBox::clicked, this, [this](bool isOn) { send("scaler.frozen", isOn); });
     connect(m_clipOrder, &QComboBox::activated, this, &LaneCard::changeClipOrder);
     connect(m_clipNorm, &NumberField::committed, this, [this](double v) {
@@ -269,10 +258,8 @@ void LaneCard::refreshSettings()
         tr("No effect: this precision has no 16-bit format."));
     fillCombo(m_scaler, "scaler.family", config.scaler ? config.scaler->family : "none");
     fillField(m_scale, "scaler.scale", lane->scale);
-    const ScalerConfig scaler = config.scaler.value_or(ScalerConfig {});
-    fillField(m_growth, "scaler.growth_factor", scaler.growthFactor);
-    fillField(m_backoff, "scaler.backoff_factor", scaler.backoffFactor);
-    fillField(m_interval, "scaler.growth_interval", static_cast<double>(scaler.growthInterval));
+    const ScalerConfig scaler = config.scaler.value_or(ScalerConfig {.family = "none"});
+    m_parameters->display(scaler, [&pending](const std::string& key) { return pending("scaler." + key); });
     const auto frozen = pending("scaler.frozen");
     m_frozen->setChecked(frozen && frozen->is_boolean() ? frozen->get<bool>() : scaler.frozen);
     markPending(m_frozen, frozen.has_value());
@@ -301,14 +288,9 @@ void LaneCard::updateScalerControls(const LaneConfig& config)
     m_scale->setEnabled(hasScaler);
     m_scale->setHint(hasScaler ? tr("The factor on the loss; a power of two costs no rounding") : noScaler);
 
-    const QString frozenWhy = tr("No effect: the update is frozen.");
-    const auto dynamicTip = [&](NumberField* field, const QString& tip) {
-        field->setEnabled(isDynamic && !isFrozen);
-        field->setHint(!isDynamic ? whyNotDynamic : isFrozen ? frozenWhy : tip);
-    };
-    dynamicTip(m_growth, tr("The scale is multiplied with this after an interval without overflow (growth_factor)"));
-    dynamicTip(m_backoff, tr("The scale is multiplied with this at each overflow (backoff_factor)"));
-    dynamicTip(m_interval, tr("Steps without overflow until the scale grows (growth_interval)"));
+    m_parameters->setUsable(!isFrozen, tr("No effect: the update is frozen."));
+    m_scaler->setToolTip(tr("What multiplies the loss and checks the gradients. %1: %2")
+                             .arg(scalerTitle(family), scalerSummary(family)));
     setUsable(m_frozen, isDynamic, tr("Judges and skips as before, but the scale stays"), whyNotDynamic);
 }
 

@@ -2,6 +2,7 @@
 
 #include "engine/autocast/policy.h"
 #include "ui/style/number_format.h"
+#include "ui/views/scaler_form.h"
 
 #include <QCoreApplication>
 #include <QLocale>
@@ -221,10 +222,8 @@ QString settingsSummary(const LaneConfig& config, double scale, double rate)
     const std::string family = config.scaler ? config.scaler->family : "none";
     if (family == "none") {
         parts << tr("no scaler");
-    } else if (family == "fixed") {
-        parts << tr("fixed %1").arg(formatPowerOfTwo(scale));
     } else {
-        parts << tr("dynamic %1").arg(formatPowerOfTwo(scale));
+        parts << scalerTitle(family) + QLatin1Char(' ') + formatPowerOfTwo(scale);
     }
     if (config.clip.order == ClipOrder::UnscaleThenClip) {
         parts << tr("clips");
@@ -282,7 +281,11 @@ QString settingName(const std::string& path)
             return tr(name);
         }
     }
-    return QString::fromStdString(path);
+    static const std::string scaler = "scaler.";
+    const QString words = QString::fromStdString(path);
+    return path.starts_with(scaler)
+        ? words.mid(static_cast<qsizetype>(scaler.size())).replace(QLatin1Char('_'), QLatin1Char(' '))
+        : words;
 }
 
 QString eventSentence(const Event& event)

@@ -26,7 +26,7 @@ Sentence laneSentence(const LaneStatus& lane, const LaneFacts& facts, SessionSta
 /// Whether the lane still sees what the baseline sees, and if not, since when.
 QString lockSentence(const LaneFacts& facts, bool isBaseline, const QString& baselineName);
 
-/// "FP16 · dynamic 2^16 · clip off · rate 0.001"
+/// "FP16 · PyTorch 2^16 · clips · rate 0.001"
 QString settingsSummary(const LaneConfig& config, double scale, double rate);
 
 /// "FP16" (PyTorch's lists on CUDA), "FP16, TensorFlow lists", "Apex O1", "Pure FP16", or the policy as written.

@@ -46,6 +46,12 @@ void NumberField::setRange(double minimum, double maximum, const QString& requir
     m_requirement = requirement;
 }
 
+void NumberField::setClearable(const QString& meaning)
+{
+    m_isClearable = true;
+    setPlaceholderText(meaning);
+}
+
 void NumberField::setHint(const QString& hint)
 {
     m_hint = hint;
@@ -92,7 +98,9 @@ void NumberField::showTip()
 
 void NumberField::revert()
 {
-    setText(m_isInteger ? QLocale().toString(static_cast<qlonglong>(m_value)) : formatValue(m_value, 6));
+    setText(std::isnan(m_value) ? QString()
+            : m_isInteger       ? QLocale().toString(static_cast<qlonglong>(m_value))
+                                : formatValue(m_value, 6));
     setModified(false);
     setCursorPosition(0);
 }
@@ -100,6 +108,11 @@ void NumberField::revert()
 void NumberField::commit()
 {
     if (!isModified()) {
+        return;
+    }
+    if (m_isClearable && text().trimmed().isEmpty()) {
+        setModified(false);
+        emit cleared();
         return;
     }
     const std::optional<double> typed = parseNumber(text());

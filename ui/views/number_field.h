@@ -23,6 +23,10 @@ public:
     /// Values outside are refused with `requirement`, as in "a number above 0".
     void setRange(double minimum, double maximum, const QString& requirement);
 
+    /// Lets a person empty the field, which sends cleared(); `meaning` then stands in it. A value of NaN is shown as
+    /// an empty field.
+    void setClearable(const QString& meaning);
+
     void setInteger(bool isInteger) { m_isInteger = isInteger; }
 
     /// Shown unless a person is typing.
@@ -39,6 +43,7 @@ public:
 
 signals:
     void committed(double value);
+    void cleared();
 
 protected:
     void keyPressEvent(QKeyEvent* event) override;
@@ -55,6 +60,7 @@ private:
     QString m_requirement;
     QString m_hint;
     bool m_isInteger = false;
+    bool m_isClearable = false;
     bool m_isPending = false;
 };
 
