@@ -25,6 +25,7 @@ using Action = std::function<int()>;
 
 // Each adds its command to `app` and, if it is the one given, stores its action in `chosen`.
 void addRunCommand(CLI::App& app, Action& chosen);
+void addResumeCommand(CLI::App& app, Action& chosen);
 void addRunsCommand(CLI::App& app, Action& chosen);
 void addScalerCommand(CLI::App& app, Action& chosen);
 void addFormatCommand(CLI::App& app, Action& chosen);

@@ -47,6 +47,7 @@ int run(int argc, char** argv)
     app.footer("Exit codes: 0 done, 1 failed at run time (or stopped), 2 wrong arguments or invalid input.");
     Action chosen;
     addRunCommand(app, chosen);
+    addResumeCommand(app, chosen);
     addRunsCommand(app, chosen);
     addScalerCommand(app, chosen);
     addFormatCommand(app, chosen);

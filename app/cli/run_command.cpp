@@ -1,248 +1,24 @@
-// mantissa-cli run: trains an experiment's lanes side by side.
+// mantissa-cli run: trains an experiment.
 #include "app/cli/command.h"
 #include "app/cli/graph_report.h"
-#include "app/cli/metrics_file.h"
-#include "app/cli/progress.h"
+#include "app/cli/output.h"
 #include "app/cli/run_experiment.h"
-#include "app/cli/run_result.h"
-#include "engine/backends/backend_registry.h"
-#include "engine/core/error.h"
-#include "engine/store/run_store.h"
-#include "engine/train/session.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <chrono>
-#include <csignal>
 #include <memory>
-#include <thread>
 
 namespace mantissa::cli {
 
 namespace {
 
-volatile std::sig_atomic_t interrupted = 0;
-
-void noteInterrupt(int)
-{
-    interrupted = 1;
-}
-
-/// The first Ctrl+C stops the run and keeps what there is; the second ends the program as usual.
-void catchInterrupts()
-{
-    struct sigaction action
-    {
-    };
-
-    action.sa_handler = noteInterrupt;
-    action.sa_flags = static_cast<int>(SA_RESETHAND);
-    sigaction(SIGINT, &action, nullptr);
-    sigaction(SIGTERM, &action, nullptr);
-    sigaction(SIGHUP, &action, nullptr);
-}
-
-/// Opens the file once, so that one that cannot be used is told before training rather than after.
-std::unique_ptr<RunWriter> writerFor(const std::filesystem::path& file)
-{
-    RunStore store(file, StoreAccess::ReadWrite);
-    return std::make_unique<RunWriter>(file);
-}
-
-std::string eventText(const Event& event, const SessionStatus& status)
-{
-    std::string lane;
-    for (const LaneStatus& candidate : status.lanes) {
-        if (candidate.id == event.lane) {
-            lane = candidate.config->name + ": ";
-        }
-    }
-    switch (event.kind) {
-    case EventKind::Set:
-        return fmt::format("step {}: {}{} {} -> {}", event.step, lane, event.path, event.before, event.after);
-    case EventKind::Refused:
-        return fmt::format("step {}: {}refused: {}", event.step, lane, event.text);
-    case EventKind::Numerics:
-    case EventKind::Diverged:
-    case EventKind::Failed:
-        return fmt::format("step {}: {}{}", event.step, lane, event.text);
-    default:
-        return {};
-    }
-}
-
-void showEvents(Session& session, const SessionStatus& status, Progress& progress)
-{
-    std::vector<Event> events;
-    session.takeEvents(events);
-    for (const Event& event : events) {
-        const std::string text = eventText(event, status);
-        if (!text.empty()) {
-            progress.message(text);
-        }
-    }
-}
-
-/// Trains to the end, until an interrupt, or until the metrics cannot be written. Returns the last status.
-std::shared_ptr<const SessionStatus> train(Session& session, const MetricsFile* metrics, Progress& progress)
-{
-    bool started = false;
-    std::uint64_t stop = 0;
-    while (true) {
-        const std::shared_ptr<const SessionStatus> status = session.status();
-        showEvents(session, *status, progress);
-        progress.show(*status);
-        const bool over = status->state == SessionState::Finished || status->state == SessionState::Failed;
-        if (over || (stop != 0 && status->appliedCommands >= stop)) {
-            return status;
-        }
-        if (status->state == SessionState::Ready && !started) {
-            session.run();
-            started = true;
-        }
-        if (stop == 0 && (interrupted != 0 || (metrics != nullptr && metrics->failed()))) {
-            progress.message("stopping");
-            stop = session.stop();
-        }
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-}
-
-/// Ids of the lanes' runs, or why there are none.
-std::string collectRuns(RunWriter& writer, const SessionStatus& status, std::vector<LaneResult>& results)
-{
-    // Another program may hold the file for a moment.
-    for (int attempt = 0; attempt < 10; ++attempt) {
-        writer.flush();
-        if (writer.problem().empty()) {
-            break;
-        }
-        std::this_thread::sleep_for(std::chrono::milliseconds(300));
-    }
-    if (const std::string problem = writer.problem(); !problem.empty()) {
-        return "the run could not be stored: " + problem;
-    }
-    for (std::size_t i = 0; i < results.size(); ++i) {
-        results[i].run = writer.runOf(status.lanes[i].id);
-    }
-    return {};
-}
-
-std::vector<LaneResult> resultsOf(const SessionStatus& status, const LaneTally& tally)
-{
-    std::vector<LaneResult> results;
-    for (const LaneStatus& lane : status.lanes) {
-        results.push_back(
-            {std::nullopt, lane.config->name, lane.summary.value_or(RunSummary {}), tally.meanFlushed(lane.id)});
-        if (!lane.summary) {
-            results.back().summary.status = lane.status;
-            results.back().summary.message = lane.message;
-        }
-    }
-    return results;
-}
-
-void checkDevice(const std::string& name)
-{
-    try {
-        static_cast<void>(backendByName(name));
-    } catch (const Error& error) {
-        const auto devices = listDevices();
-        const bool known = std::any_of(
-            devices.begin(), devices.end(), [&](const DeviceInfo& device) { return device.backend == name; });
-        if (!known) {
-            throw BadInput(fmt::format("--device: {}", error.what()));
-        }
-        throw;
-    }
-}
-
-int exitCodeOf(const std::vector<LaneResult>& results)
-{
-    for (const LaneResult& result : results) {
-        const RunStatus status = result.summary.status;
-        if (status != RunStatus::Finished && status != RunStatus::Diverged) {
-            return exitFailed;
-        }
-    }
-    return exitDone;
-}
-
-int report(const RunOptions& options, const std::string& name, const std::vector<LaneResult>& results)
-{
-    const bool stdoutIsMetrics = options.metrics == "-";
-    if (options.json) {
-        printJson(resultJson(name, results), !stdoutIsMetrics);
-    } else if (stdoutIsMetrics) {
-        std::fputs(resultTable(results).c_str(), stderr);
-    } else {
-        print(resultTable(results));
-    }
-    return exitCodeOf(results);
-}
-
 int printGraph(const RunOptions& options)
 {
     const Experiment experiment = experimentFor(options);
-    if (options.json) {
+    if (options.training.json) {
         printJson(graphJson(experiment));
     } else {
         print(graphText(experiment));
     }
     return exitDone;
-}
-
-int trainExperiment(const RunOptions& options)
-{
-    const Experiment experiment = experimentFor(options);
-    checkDevice(options.device);
-    const std::filesystem::path database
-        = options.database.empty() ? RunStore::defaultPath() : std::filesystem::path(options.database);
-    const std::unique_ptr<RunWriter> writer = options.noDatabase ? nullptr : writerFor(database);
-    const std::unique_ptr<MetricsFile> metrics
-        = options.metrics.empty() ? nullptr : std::make_unique<MetricsFile>(options.metrics);
-    LaneTally tally;
-    SessionOptions sessionOptions;
-    sessionOptions.device = options.device;
-    sessionOptions.threads = options.threads;
-    sessionOptions.observers = {&tally};
-    if (writer) {
-        sessionOptions.observers.push_back(writer.get());
-    }
-    if (metrics) {
-        sessionOptions.observers.push_back(metrics.get());
-    }
-
-    catchInterrupts();
-    Progress progress;
-    std::shared_ptr<const SessionStatus> status;
-    {
-        Session session(experiment, sessionOptions);
-        status = train(session, metrics.get(), progress);
-        showEvents(session, *status, progress);
-    }
-    progress.clear();
-    if (status->state == SessionState::Failed) {
-        throw Error(status->error, fmt::format("{}: {}", options.file, status->message));
-    }
-    std::vector<LaneResult> results = resultsOf(*status, tally);
-    std::vector<std::string> problems;
-    if (writer) {
-        problems.push_back(collectRuns(*writer, *status, results));
-    }
-    if (metrics) {
-        metrics->finish();
-        problems.push_back(metrics->failed() ? metrics->problem() : "");
-    }
-    int code = report(options, experiment.name, results);
-    for (const std::string& problem : problems) {
-        if (!problem.empty()) {
-            progress.message("mantissa-cli: " + problem);
-            code = exitFailed;
-        }
-    }
-    return code;
 }
 
 } // namespace
@@ -260,19 +36,14 @@ void addRunCommand(CLI::App& app, Action& chosen)
             "PATH=VALUE for every lane, as in optimizer.lr=0.01 (scaler.* only for lanes with a scaler); may be "
             "repeated")
         ->allow_extra_args(false);
-    command->add_option("--device", options->device, "auto, cpu, cuda or reference")->capture_default_str();
-    command->add_option("--threads", options->threads, "Compute threads; results depend on their number")
-        ->check(CLI::Range(1, 1024));
-    CLI::Option* database = addDatabaseOption(*command, options->database);
-    command->add_flag("--no-db", options->noDatabase, "Store nothing")->excludes(database);
-    command->add_option(
-        "--metrics", options->metrics, "Write one JSON object per step and lane to this file; - is stdout");
     command->add_flag("--print-graph", options->printsGraph,
         "Print the ops of a training step with their formats, casts and reasons instead of training");
-    command->add_flag("--json", options->json, "Print the result as JSON");
-    command->footer("Ctrl+C stops within one step and keeps what was trained; the exit code is then 1.");
+    addTrainingOptions(*command, options->training);
     command->callback([=, &chosen] {
-        chosen = [=] { return options->printsGraph ? printGraph(*options) : trainExperiment(*options); };
+        chosen = [=] {
+            return options->printsGraph ? printGraph(*options)
+                                        : train(options->training, experimentFor(*options), options->file);
+        };
     });
 }
 

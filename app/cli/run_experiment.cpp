@@ -60,17 +60,6 @@ nlohmann::json valueFrom(const std::string& text)
     return value.is_discarded() ? nlohmann::json(text) : value;
 }
 
-using Changes = std::vector<std::pair<std::string, nlohmann::json>>;
-
-std::pair<std::string, nlohmann::json> changeFrom(const std::string& assignment)
-{
-    const std::size_t equals = assignment.find('=');
-    if (equals == std::string::npos || equals == 0) {
-        throw BadInput(fmt::format("--set {}: write PATH=VALUE, as in optimizer.lr=0.01", assignment));
-    }
-    return {assignment.substr(0, equals), valueFrom(assignment.substr(equals + 1))};
-}
-
 /// Lanes differ in whether they have a scaler, and scalers in their parameters.
 bool hasSetting(const LaneConfig& lane, const std::string& path)
 {
@@ -106,6 +95,15 @@ void overrideAll(Experiment& experiment, const Changes& changes, const std::stri
 }
 
 } // namespace
+
+std::pair<std::string, nlohmann::json> changeFrom(const std::string& assignment)
+{
+    const std::size_t equals = assignment.find('=');
+    if (equals == std::string::npos || equals == 0) {
+        throw BadInput(fmt::format("--set {}: write PATH=VALUE, as in optimizer.lr=0.01", assignment));
+    }
+    return {assignment.substr(0, equals), valueFrom(assignment.substr(equals + 1))};
+}
 
 Experiment experimentFor(const RunOptions& options)
 {

@@ -10,7 +10,7 @@ namespace mantissa {
 
 namespace {
 
-constexpr std::array<std::pair<EventKind, std::string_view>, 12> kindNames {{
+constexpr std::array<std::pair<EventKind, std::string_view>, 14> kindNames {{
     {EventKind::Set, "set"},
     {EventKind::LaneAdded, "lane_added"},
     {EventKind::LaneRemoved, "lane_removed"},
@@ -23,6 +23,8 @@ constexpr std::array<std::pair<EventKind, std::string_view>, 12> kindNames {{
     {EventKind::Failed, "failed"},
     {EventKind::Refused, "refused"},
     {EventKind::Numerics, "numerics"},
+    {EventKind::Checkpoint, "checkpoint"},
+    {EventKind::Resumed, "resumed"},
 }};
 
 } // namespace

@@ -19,6 +19,8 @@ enum class EventKind : std::uint8_t {
     Failed, ///< an error ended the lane: text is its message
     Numerics, ///< numbers are no longer finite, or the gradient is zero, for a cause new to the lane: text says so,
               ///< path where (empty: in FP32)
+    Checkpoint, ///< path: the file that holds the lane before `step`; text: why there is none
+    Resumed, ///< the lane goes on from a checkpoint: path is its file
     Refused, ///< a command could not be applied: text says why; nothing changed
 };
 

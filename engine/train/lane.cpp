@@ -41,14 +41,19 @@ std::unique_ptr<LossScaler> scalerOf(const LaneConfig& config)
     return makeScaler(config.scaler.value_or(ScalerConfig {.family = "none"}));
 }
 
+/// What training changes and a step boundary does not end.
+bool isState(ValueKind kind)
+{
+    return kind == ValueKind::Parameter || kind == ValueKind::Buffer || kind == ValueKind::OptimizerState;
+}
+
 /// Copies weights, running statistics and optimizer state by name; those whose format changes are rounded to the new
 /// one, or come out of the old one exactly.
 void copyState(Executor& from, Executor& to)
 {
     const std::vector<Value>& targets = to.graph().values();
     for (ValueId target = 0; target < targets.size(); ++target) {
-        const ValueKind kind = targets[target].kind;
-        if (kind != ValueKind::Parameter && kind != ValueKind::Buffer && kind != ValueKind::OptimizerState) {
+        if (!isState(targets[target].kind)) {
             continue;
         }
         const std::vector<Value>& sources = from.graph().values();
@@ -86,6 +91,55 @@ Lane::Lane(std::uint32_t id, LaneConfig config, std::vector<ScriptedEvent> event
     };
     fill(model.parameters, m_step.parameters);
     fill(model.buffers, m_step.buffers);
+}
+
+Lane::Lane(std::uint32_t id, const LaneState& state, std::shared_ptr<const Dataset> data, Backend& backend, int threads)
+    : Lane(id, state.config, state.script, std::move(data), backend, threads)
+{
+    writeTensors(state.tensors);
+    if (!state.scaler.empty()) {
+        m_scaler->loadState(state.scaler);
+    }
+    m_history = state.history;
+    m_nextStep = state.nextStep;
+    m_schedulePosition = state.schedulePosition;
+    m_initialHash = state.initialHash;
+    m_loader->restoreFingerprint(state.batchHash);
+}
+
+void Lane::writeTensors(const std::vector<StateTensor>& tensors)
+{
+    std::string wrong;
+    const auto complain = [&wrong](const std::string& text) { wrong += (wrong.empty() ? "" : "; ") + text; };
+    std::set<ValueId> named;
+    const std::vector<Value>& values = m_step.graph.values();
+    for (const StateTensor& tensor : tensors) {
+        const auto found = std::ranges::find_if(
+            values, [&tensor](const Value& value) { return value.kind == tensor.kind && value.name == tensor.name; });
+        if (found == values.end()) {
+            complain(fmt::format("this model has no {}", tensor.name));
+            continue;
+        }
+        const auto id = static_cast<ValueId>(found - values.begin());
+        named.insert(id);
+        if (found->type != tensor.type) {
+            complain(fmt::format("{} is {} {} in the model, but {} {} in the state", tensor.name,
+                mantissa::nameOf(found->type.dtype), found->type.shape.text(), mantissa::nameOf(tensor.type.dtype),
+                tensor.type.shape.text()));
+        } else {
+            m_executor->write(id, tensor.bytes);
+        }
+    }
+    for (ValueId id = 0; id < values.size(); ++id) {
+        if (isState(values[id].kind) && !named.contains(id)) {
+            complain(fmt::format("the state has no {}", values[id].name));
+        }
+    }
+    m_executor->synchronize();
+    if (!wrong.empty()) {
+        throw Error(ErrorCode::InvalidArgument,
+            fmt::format("The lane \"{}\" cannot go on from this state: {}.", m_config->name, wrong));
+    }
 }
 
 void Lane::compile(const LaneConfig& config)
@@ -475,21 +529,36 @@ void Lane::validateIfDue(StepRecord& record, const std::atomic<bool>& interrupt)
     }
 }
 
+LaneState Lane::state()
+{
+    LaneState state {.config = *m_config,
+        .history = m_history,
+        .script = m_script,
+        .nextStep = m_nextStep,
+        .schedulePosition = m_schedulePosition,
+        .batchHash = batchHash(),
+        .initialHash = m_initialHash,
+        .scaler = m_scaler->state(),
+        .tensors = {}};
+    const std::vector<Value>& values = m_step.graph.values();
+    for (ValueId id = 0; id < values.size(); ++id) {
+        if (isState(values[id].kind)) {
+            StateTensor tensor {values[id].name, values[id].kind, values[id].type, {}};
+            tensor.bytes.resize(tensor.type.bytes());
+            m_executor->read(id, tensor.bytes);
+            state.tensors.push_back(std::move(tensor));
+        }
+    }
+    return state;
+}
+
 std::unique_ptr<Lane> Lane::fork(std::uint32_t id, const std::string& name)
 {
-    LaneConfig config = *m_config;
-    config.name = name;
-    config.document["name"] = name;
-    auto lane = std::make_unique<Lane>(id, std::move(config), m_script, m_data, m_backend, m_threads);
-    copyState(*m_executor, *lane->m_executor);
-    if (const nlohmann::json state = m_scaler->state(); !state.empty()) {
-        lane->m_scaler->loadState(state);
-    }
-    lane->m_history = m_history;
-    lane->m_nextStep = m_nextStep;
-    lane->m_schedulePosition = m_schedulePosition;
+    LaneState copy = state();
+    copy.config.name = name;
+    copy.config.document["name"] = name;
+    auto lane = std::make_unique<Lane>(id, copy, m_data, m_backend, m_threads);
     lane->m_diverged = m_diverged;
-    lane->m_loader->restoreFingerprint(batchHash());
     return lane;
 }
 

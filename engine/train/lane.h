@@ -10,6 +10,7 @@
 #include "engine/train/evaluator.h"
 #include "engine/train/event.h"
 #include "engine/train/experiment.h"
+#include "engine/train/lane_state.h"
 #include "engine/train/run_observer.h"
 #include "engine/train/step_graph.h"
 #include "engine/train/step_record.h"
@@ -32,6 +33,10 @@ public:
     /// Throws Error for settings that the model, the data or the backend cannot follow.
     Lane(std::uint32_t id, LaneConfig config, std::vector<ScriptedEvent> events, std::shared_ptr<const Dataset> data,
         Backend& backend, int threads);
+
+    /// A lane that goes on from `state` to the last bit. Throws Error (InvalidArgument) naming the tensors that the
+    /// model lacks, and those that `state` does.
+    Lane(std::uint32_t id, const LaneState& state, std::shared_ptr<const Dataset> data, Backend& backend, int threads);
 
     [[nodiscard]] std::uint32_t id() const { return m_id; }
 
@@ -84,12 +89,14 @@ public:
     /// Notes a validation in the record of the step just trained, if evaluation.every asks for one there.
     void validateIfDue(StepRecord& record, const std::atomic<bool>& interrupt = uninterrupted);
 
+    [[nodiscard]] LaneState state();
     /// A lane like this one, with the same state to the last bit.
     [[nodiscard]] std::unique_ptr<Lane> fork(std::uint32_t id, const std::string& name);
 
 private:
     void compile(const LaneConfig& config);
     [[nodiscard]] std::unique_ptr<BatchLoader> makeLoader(const LaneConfig& config) const;
+    void writeTensors(const std::vector<StateTensor>& tensors);
     double feed(std::int64_t microBatch);
     void writeScalars();
     void runMicroBatches(StepRecord& record);

@@ -70,8 +70,26 @@ struct LaneGroup::Member
     std::vector<float> weights; ///< for measuring distances
     std::string failure;
     std::string initialWeightsHash;
+    std::int64_t savedAt = -1; ///< the step of the newest checkpoint
 
     [[nodiscard]] bool canStep() const { return !isEnded && lane->nextStep() < lane->config()->steps; }
+
+    /// Tells observers, once it starts, of the changes that led to the lane's state.
+    void notePast()
+    {
+        for (const ScriptedEvent& past : lane->history()) {
+            for (const auto& [path, value] : past.set) {
+                if (past.step <= lane->nextStep()) {
+                    early.push_back({.kind = EventKind::Set,
+                        .step = past.step,
+                        .lane = lane->id(),
+                        .path = path,
+                        .after = value.dump(),
+                        .unixSeconds = unixNow()});
+                }
+            }
+        }
+    }
 
     void note(const StepRecord& record)
     {
@@ -100,8 +118,15 @@ LaneGroup::LaneGroup(
     , m_startedAt(steadyNow())
 {
     m_experiment.directory = absoluteFolder(m_experiment.directory);
+    if (!m_options.checkpoints.folder.empty()) {
+        m_checkpoints = std::make_unique<CheckpointKeeper>(m_options.checkpoints);
+    }
     for (const LaneConfig& config : m_experiment.lanes) {
-        m_members.push_back(makeMember(m_nextId++, config, scriptFor(config.name)));
+        const auto resumed = std::ranges::find_if(m_options.resumed,
+            [&config](const ResumedLane& lane) { return lane.checkpoint->initial.name == config.name; });
+        m_members.push_back(resumed == m_options.resumed.end() ? makeMember(m_nextId, config, scriptFor(config.name))
+                                                               : resumeMember(m_nextId, *resumed));
+        ++m_nextId;
     }
 }
 
@@ -129,6 +154,31 @@ std::unique_ptr<LaneGroup::Member> LaneGroup::makeMember(
         id, std::move(config), std::move(events), std::move(data), m_backend, m_threadsPerLane);
     made->initialWeightsHash = made->lane->initialWeightsHash();
     made->summary.minLoss = std::numeric_limits<double>::infinity();
+    return made;
+}
+
+std::unique_ptr<LaneGroup::Member> LaneGroup::resumeMember(std::uint32_t id, const ResumedLane& resumed)
+{
+    const Checkpoint& checkpoint = *resumed.checkpoint;
+    auto made = std::make_unique<Member>();
+    made->initialConfig = checkpoint.initial;
+    made->lane = std::make_unique<Lane>(
+        id, checkpoint.state, m_datasets.get(checkpoint.state.config), m_backend, m_threadsPerLane);
+    if (made->lane->weightsHash() != checkpoint.weightsHash) {
+        throw Error(ErrorCode::InvalidArgument,
+            fmt::format("{}: its weights are not those that were saved (hash {}, saved as {}); it is damaged. Resume "
+                        "from an older checkpoint.",
+                resumed.file.string(), made->lane->weightsHash(), checkpoint.weightsHash));
+    }
+    made->initialWeightsHash = made->lane->initialWeightsHash();
+    made->summary.minLoss = std::numeric_limits<double>::infinity();
+    made->savedAt = made->lane->nextStep();
+    made->notePast();
+    made->early.push_back({.kind = EventKind::Resumed,
+        .step = made->lane->nextStep(),
+        .lane = id,
+        .path = resumed.file.string(),
+        .unixSeconds = unixNow()});
     return made;
 }
 
@@ -287,7 +337,9 @@ std::span<const StepRecord> LaneGroup::step()
             emit(stepped, std::move(*origin));
         }
         endIfDone(*stepped);
+        saveIfDue(*stepped);
     }
+    reportCheckpoints();
     return records;
 }
 
@@ -311,6 +363,45 @@ void LaneGroup::measureDistances()
         }
         m_records[i].baselineDistance = difference == 0 ? 0 : std::sqrt(difference / norm);
     });
+}
+
+// --- checkpoints ---
+
+void LaneGroup::saveIfDue(Member& member)
+{
+    if (m_checkpoints && !member.isEnded && m_checkpoints->isDue(member.lane->id(), member.lane->nextStep())) {
+        save(member);
+    }
+}
+
+void LaneGroup::save(Member& member)
+{
+    if (!m_checkpoints || member.savedAt == member.lane->nextStep()) {
+        return;
+    }
+    member.savedAt = member.lane->nextStep();
+    m_checkpoints->add(member.lane->id(),
+        {.experimentName = m_experiment.name,
+            .experimentText = m_experiment.text,
+            .initial = withAbsoluteData(member.initialConfig, m_experiment.directory),
+            .state = member.lane->state(),
+            .weightsHash = member.lane->weightsHash(),
+            .instructionSet = device().instructionSet,
+            .threadsPerLane = m_threadsPerLane});
+}
+
+void LaneGroup::reportCheckpoints()
+{
+    if (!m_checkpoints) {
+        return;
+    }
+    for (Event& event : m_checkpoints->takeEvents()) {
+        const auto found = std::ranges::find_if(
+            m_members, [&event](const auto& candidate) { return candidate->lane->id() == event.lane; });
+        if (found != m_members.end()) {
+            emit(found->get(), std::move(event));
+        }
+    }
 }
 
 // --- ends ---
@@ -377,6 +468,11 @@ void LaneGroup::end(Member& member, RunStatus status, const std::string& message
             return EventKind::Stopped;
         }
     };
+    if (m_checkpoints && (status == RunStatus::Finished || status == RunStatus::Stopped) && member.isStarted) {
+        save(member);
+        m_checkpoints->flush(); // its event belongs to the run, which ends here
+        reportCheckpoints();
+    }
     emit(&member, {.kind = kindOf(status), .step = member.lane->nextStep(), .text = summary.message});
     if (member.isStarted) {
         for (RunObserver* observer : m_options.observers) {
@@ -448,18 +544,7 @@ void LaneGroup::duplicate(std::uint32_t lane, const std::string& name)
     copy->initialConfig.document["name"] = name;
     copy->initialWeightsHash = parent.initialWeightsHash;
     copy->lane = parent.lane->fork(m_nextId, name);
-    for (const ScriptedEvent& past : copy->lane->history()) {
-        for (const auto& [path, value] : past.set) {
-            if (past.step <= copy->lane->nextStep()) {
-                copy->early.push_back({.kind = EventKind::Set,
-                    .step = past.step,
-                    .lane = copy->lane->id(),
-                    .path = path,
-                    .after = value.dump(),
-                    .unixSeconds = unixNow()});
-            }
-        }
-    }
+    copy->notePast();
     copy->summary.minLoss = std::numeric_limits<double>::infinity();
     ++m_nextId;
     m_members.push_back(std::move(copy));

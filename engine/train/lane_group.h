@@ -63,6 +63,10 @@ private:
     struct Member;
 
     std::unique_ptr<Member> makeMember(std::uint32_t id, LaneConfig config, std::vector<ScriptedEvent> events);
+    std::unique_ptr<Member> resumeMember(std::uint32_t id, const ResumedLane& resumed);
+    void saveIfDue(Member& member);
+    void save(Member& member);
+    void reportCheckpoints();
     [[nodiscard]] std::vector<ScriptedEvent> scriptFor(const std::string& lane) const;
     Member& member(std::uint32_t lane);
     void start(Member& member);
@@ -83,6 +87,7 @@ private:
     int m_threadsPerLane;
     LanePool m_pool;
     DatasetCache m_datasets;
+    std::unique_ptr<CheckpointKeeper> m_checkpoints; ///< none if nothing is to be written
     std::vector<std::unique_ptr<Member>> m_members;
     std::vector<Member*> m_stepping; ///< of the present step
     std::vector<StepRecord> m_records; ///< of m_stepping

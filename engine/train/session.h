@@ -5,6 +5,7 @@
 
 #include "engine/backends/device_info.h"
 #include "engine/core/error.h"
+#include "engine/train/checkpoint_keeper.h"
 #include "engine/train/run_observer.h"
 
 #include <memory>
@@ -16,6 +17,12 @@ namespace mantissa {
 
 class Graph;
 
+struct ResumedLane
+{
+    std::shared_ptr<const Checkpoint> checkpoint; ///< never null
+    std::filesystem::path file; ///< for the record
+};
+
 struct SessionOptions
 {
     std::string device = "auto";
@@ -23,6 +30,9 @@ struct SessionOptions
     std::vector<RunObserver*> observers; ///< not owned; must outlive the session
     /// Steps between comparisons of every lane's weights with the baseline lane's; 0: never.
     std::int64_t baselineInterval = 10;
+    CheckpointPlan checkpoints {};
+    /// Lanes that go on from a checkpoint, found by the name of its initial settings, instead of from step 0.
+    std::vector<ResumedLane> resumed {};
 };
 
 enum class SessionState : std::uint8_t { Preparing, Ready, Running, Paused, Finished, Failed };

@@ -320,6 +320,10 @@ QString eventSentence(const Event& event)
         return withText(tr("failed"));
     case EventKind::Numerics:
         return text;
+    case EventKind::Checkpoint:
+        return text.isEmpty() ? tr("checkpoint: %1").arg(QString::fromStdString(event.path)) : text;
+    case EventKind::Resumed:
+        return tr("resumed from %1").arg(QString::fromStdString(event.path));
     case EventKind::Refused:
         return withText(tr("refused"));
     }

@@ -1,0 +1,36 @@
+/// Training from the command line: what `run` and `resume` share.
+#pragma once
+
+#include "engine/train/session.h"
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mantissa::cli {
+
+/// Settings by dotted path.
+using Changes = std::vector<std::pair<std::string, nlohmann::json>>;
+
+struct TrainingOptions
+{
+    std::string device = "auto";
+    int threads = 0; ///< 0: the session chooses
+    std::string database; ///< empty: the default one
+    bool noDatabase = false;
+    std::string metrics; ///< file, "-" for stdout, empty for none
+    CheckpointPlan checkpoints;
+    bool json = false;
+};
+
+/// --device, --threads, --db, --no-db, --metrics, --checkpoints, --json.
+void addTrainingOptions(CLI::App& command, TrainingOptions& options);
+
+/// Trains to the end or until Ctrl+C and prints the result; returns the exit code. `source` names the experiment in
+/// messages. `changes` are made to every lane before its first step here. Throws BadInput and Error.
+int train(const TrainingOptions& options, const Experiment& experiment, const std::string& source,
+    std::vector<ResumedLane> resumed = {}, const Changes& changes = {});
+
+} // namespace mantissa::cli

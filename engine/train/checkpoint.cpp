@@ -1,0 +1,250 @@
+#include "engine/train/checkpoint.h"
+
+#include "engine/core/error.h"
+#include "engine/core/json_text.h"
+#include "engine/formats/convert.h"
+#include "engine/train/lane_document.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+namespace mantissa {
+
+namespace {
+
+using json = nlohmann::json;
+
+constexpr int version = 1;
+constexpr auto metadataKey = "mantissa";
+constexpr std::string_view optimizerPrefix = "optimizer.";
+constexpr std::string_view bufferSuffix = "running_";
+
+[[noreturn]] void refuse(const std::filesystem::path& file, const std::string& what)
+{
+    throw Error(ErrorCode::InvalidArgument, fmt::format("{}: {}", file.string(), what));
+}
+
+std::string hex(std::uint64_t number)
+{
+    return fmt::format("{:016x}", number);
+}
+
+json eventsJson(const Checkpoint& checkpoint)
+{
+    json events = json::array();
+    for (const auto* list : {&checkpoint.state.history, &checkpoint.state.script}) {
+        for (const ScriptedEvent& event : *list) {
+            json set = json::array();
+            for (const auto& [path, value] : event.set) {
+                set.push_back({path, value});
+            }
+            events.push_back({{"step", event.step}, {"set", std::move(set)}});
+        }
+    }
+    return events;
+}
+
+/// The keys of a checkpoint's metadata, each read with its type checked.
+class Metadata
+{
+public:
+    Metadata(const std::filesystem::path& file, const std::string& text)
+        : m_file(file)
+        , m_json(parseJson(text, file.string() + ", metadata"))
+    {
+        if (!m_json.is_object()) {
+            refuse(m_file, "its metadata is no object");
+        }
+    }
+
+    [[nodiscard]] const json& at(const char* key) const
+    {
+        const auto found = m_json.find(key);
+        if (found == m_json.end()) {
+            refuse(m_file, fmt::format("its metadata lacks \"{}\"", key));
+        }
+        return *found;
+    }
+
+    [[nodiscard]] std::string text(const char* key) const
+    {
+        const json& value = at(key);
+        if (!value.is_string()) {
+            refuse(m_file, fmt::format("\"{}\" is {}; it must be a text", key, shortText(value)));
+        }
+        return value.get<std::string>();
+    }
+
+    [[nodiscard]] std::int64_t count(const char* key, std::int64_t most) const
+    {
+        const auto number = integerOf<std::int64_t>(at(key));
+        if (!number || *number < 0 || *number > most) {
+            refuse(m_file,
+                fmt::format("\"{}\" is {}; it must be a whole number from 0 to {}", key, shortText(at(key)), most));
+        }
+        return *number;
+    }
+
+    [[nodiscard]] std::uint64_t hash(const char* key) const
+    {
+        const std::string digits = text(key);
+        std::uint64_t number = 0;
+        const char* const end = digits.data() + digits.size();
+        const auto [stopped, error] = std::from_chars(digits.data(), end, number, 16);
+        if (error != std::errc() || stopped != end) {
+            refuse(m_file, fmt::format("\"{}\" is \"{}\"; it must be hexadecimal digits", key, digits));
+        }
+        return number;
+    }
+
+private:
+    const std::filesystem::path& m_file;
+    json m_json;
+};
+
+std::vector<ScriptedEvent> readEvents(const std::filesystem::path& file, const json& list, const LaneConfig& initial)
+{
+    std::vector<ScriptedEvent> events;
+    if (!list.is_array()) {
+        refuse(file, "\"events\" is no list");
+    }
+    for (const json& entry : list) {
+        const auto step = entry.is_object() ? integerOf<std::int64_t>(entry.value("step", json())) : std::nullopt;
+        if (!step || *step < 0 || !entry.value("set", json()).is_array()) {
+            refuse(file, fmt::format("\"events\" holds {}, which is no change of settings", shortText(entry)));
+        }
+        ScriptedEvent event {*step, initial.name, {}};
+        for (const json& change : entry.at("set")) {
+            if (!change.is_array() || change.size() != 2 || !change[0].is_string()) {
+                refuse(file, fmt::format("\"events\" holds {}, which is no change of settings", shortText(entry)));
+            }
+            event.set.emplace_back(change[0].get<std::string>(), change[1]);
+        }
+        events.push_back(std::move(event));
+    }
+    checkEvents(events, {initial}, file.string());
+    return events;
+}
+
+/// The settings after the events that have happened.
+LaneConfig presentSettings(LaneConfig config, const std::vector<ScriptedEvent>& history)
+{
+    for (const ScriptedEvent& event : history) {
+        for (const auto& [path, value] : event.set) {
+            config = withSetting(config, path, value);
+        }
+    }
+    return config;
+}
+
+ValueKind kindOf(const std::string& name)
+{
+    const std::size_t dot = name.rfind('.');
+    const std::string_view last = std::string_view(name).substr(dot == std::string::npos ? 0 : dot + 1);
+    return last.starts_with(bufferSuffix) ? ValueKind::Buffer : ValueKind::Parameter;
+}
+
+void requireFinite(const std::filesystem::path& file, const StateTensor& tensor)
+{
+    std::vector<float> values(static_cast<std::size_t>(tensor.type.shape.elements()));
+    if (tensor.type.dtype == DType::Float32 || isHalf(tensor.type.dtype)) {
+        toFloats(tensor.type.dtype, tensor.bytes, values);
+    }
+    const auto bad = std::ranges::find_if(values, [](float x) { return !std::isfinite(x); });
+    if (bad != values.end()) {
+        refuse(file,
+            fmt::format("element {} of \"{}\" is {}: no training can go on from weights that are not finite",
+                bad - values.begin(), tensor.name, *bad));
+    }
+}
+
+std::vector<StateTensor> readTensors(const std::filesystem::path& file, std::vector<StoredTensor> stored)
+{
+    std::vector<StateTensor> tensors;
+    for (StoredTensor& from : stored) {
+        const auto type = from.type();
+        if (!type) {
+            refuse(
+                file, fmt::format("\"{}\" is of dtype {}, which no checkpoint of Mantissa has", from.name, from.dtype));
+        }
+        const bool isOptimizer = from.name.starts_with(optimizerPrefix);
+        StateTensor tensor {.name = isOptimizer ? from.name.substr(optimizerPrefix.size()) : from.name,
+            .kind = isOptimizer ? ValueKind::OptimizerState : kindOf(from.name),
+            .type = {*type, from.shape},
+            .bytes = std::move(from.bytes)};
+        if (tensor.kind == ValueKind::Parameter) {
+            requireFinite(file, tensor);
+        }
+        tensors.push_back(std::move(tensor));
+    }
+    return tensors;
+}
+
+} // namespace
+
+void writeCheckpoint(const std::filesystem::path& file, const Checkpoint& checkpoint)
+{
+    const LaneState& state = checkpoint.state;
+    Safetensors contents;
+    for (const StateTensor& tensor : state.tensors) {
+        const bool isOptimizer = tensor.kind == ValueKind::OptimizerState;
+        contents.tensors.push_back({.name = (isOptimizer ? std::string(optimizerPrefix) : "") + tensor.name,
+            .dtype = safetensorsName(tensor.type.dtype),
+            .shape = tensor.type.shape,
+            .bytes = tensor.bytes});
+    }
+    const json about {{"version", version}, {"experiment", checkpoint.experimentName},
+        {"text", checkpoint.experimentText}, {"lane", documentOf(checkpoint.initial)},
+        {"events", eventsJson(checkpoint)}, {"applied_events", state.history.size()}, {"step", state.nextStep},
+        {"schedule_position", state.schedulePosition}, {"batch_hash", hex(state.batchHash)},
+        {"initial_weights_hash", hex(state.initialHash)}, {"weights_hash", checkpoint.weightsHash},
+        {"scaler", state.scaler}, {"instruction_set", checkpoint.instructionSet},
+        {"threads_per_lane", checkpoint.threadsPerLane}};
+    // "format" is what loaders of other programs ask for before they take the tensors as PyTorch's.
+    contents.metadata = {{"format", "pt"}, {metadataKey, about.dump()}};
+    writeSafetensors(file, contents);
+}
+
+Checkpoint readCheckpoint(const std::filesystem::path& file)
+{
+    Safetensors contents = readSafetensors(file);
+    const auto text = contents.metadata.find(metadataKey);
+    if (text == contents.metadata.end()) {
+        refuse(file, "is a safetensors file, but no checkpoint of Mantissa");
+    }
+    const Metadata about(file, text->second);
+    constexpr std::int64_t manySteps = 1'000'000'000;
+    if (about.count("version", manySteps) != version) {
+        refuse(file,
+            fmt::format("was written by another version of Mantissa (format {}, this one reads {})",
+                about.count("version", manySteps), version));
+    }
+    Checkpoint checkpoint;
+    checkpoint.experimentName = about.text("experiment");
+    checkpoint.experimentText = about.text("text");
+    checkpoint.initial = parseLane(about.at("lane"), file.string());
+    std::vector<ScriptedEvent> events = readEvents(file, about.at("events"), checkpoint.initial);
+    const auto applied
+        = static_cast<std::ptrdiff_t>(about.count("applied_events", static_cast<std::int64_t>(events.size())));
+    LaneState& state = checkpoint.state;
+    state.history.assign(events.begin(), events.begin() + applied);
+    state.script.assign(events.begin() + applied, events.end());
+    state.config = presentSettings(checkpoint.initial, state.history);
+    state.nextStep = about.count("step", manySteps);
+    state.schedulePosition = about.count("schedule_position", manySteps);
+    state.batchHash = about.hash("batch_hash");
+    state.initialHash = about.hash("initial_weights_hash");
+    state.scaler = about.at("scaler");
+    state.tensors = readTensors(file, std::move(contents.tensors));
+    checkpoint.weightsHash = about.text("weights_hash");
+    checkpoint.instructionSet = about.text("instruction_set");
+    checkpoint.threadsPerLane = static_cast<int>(about.count("threads_per_lane", 1 << 20));
+    return checkpoint;
+}
+
+} // namespace mantissa

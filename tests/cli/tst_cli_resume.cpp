@@ -1,0 +1,136 @@
+// mantissa-cli resume: runs go on from their checkpoints to the same bits, whatever ended them.
+#include "engine/train/checkpoint.h"
+#include "tests/cli/cli_runner.h"
+
+#include <QDirIterator>
+#include <QRandomGenerator>
+
+#include <csignal>
+
+using namespace mantissa::tests;
+
+class TestCliResume : public QObject
+{
+    Q_OBJECT
+
+private slots:
+
+    void initTestCase() { m_file = m_cli.write("tiny.json", tinyExperiment()); }
+
+    void aRunGoesOnToTheSameBits()
+    {
+        const QString database = m_cli.path("a.db");
+        const CliResult whole = m_cli.run({"run", m_file, "--no-db", "--json", "--steps", "30"});
+        const CliResult half = m_cli.run({"run", m_file, "--db", database, "--json", "--checkpoints", m_cli.path("a")});
+        QVERIFY2(half.code == 0, qPrintable(half.err));
+        for (int lane = 0; lane < 2; ++lane) {
+            const QString id = QString::number(half.json()["runs"].toArray().at(lane)["id"].toInt());
+            const CliResult rest = m_cli.run({"resume", id, "--db", database, "--steps", "30", "--json"});
+            QVERIFY2(rest.code == 0, qPrintable(rest.err));
+            QVERIFY2(rest.err.contains("goes on at step 12"), qPrintable(rest.err));
+            const QJsonObject run = rest.json()["runs"].toArray().at(0).toObject();
+            QCOMPARE(run["weights_hash"], whole.json()["runs"].toArray().at(lane)["weights_hash"]);
+            QCOMPARE(run["steps"].toInt(), 30);
+            // The stored run knows where it came from, and repeats without its parent.
+            const QString resumed = QString::number(run["id"].toInt());
+            const CliResult shown = m_cli.run({"runs", "show", resumed, "--db", database});
+            QVERIFY2(shown.out.contains("resumed"), qPrintable(shown.out));
+        }
+    }
+
+    void withoutTheScalerItBeginsAnew()
+    {
+        const QString database = m_cli.path("b.db");
+        const CliResult first = m_cli.run(
+            {"run", m_file, "--lane", "FP16 AMP", "--db", database, "--json", "--checkpoints", m_cli.path("b")});
+        const QJsonObject run = first.json()["runs"].toArray().at(0).toObject();
+        QCOMPARE(run["final_scale"].toDouble(), 8192.0); // 1024, grown after 4, 8 and 12 steps
+        const QString id = QString::number(run["id"].toInt());
+        const auto scaleAfter = [&](const QStringList& options) {
+            const CliResult rest
+                = m_cli.run(QStringList {"resume", id, "--db", database, "--steps", "14", "--json"} + options);
+            return rest.json()["runs"].toArray().at(0)["final_scale"].toDouble();
+        };
+        QCOMPARE(scaleAfter({}), 8192.0);
+        QCOMPARE(scaleAfter({"--without-scaler"}), 1024.0);
+        QCOMPARE(scaleAfter({"--set", "scaler.scale=2"}), 2.0);
+    }
+
+    void saysWhatIsWrong_data()
+    {
+        QTest::addColumn<QStringList>("arguments");
+        QTest::addColumn<QString>("message");
+        const QString database = m_cli.path("c.db");
+        const QStringList run {"run", m_file, "--lane", "FP32", "--db", database};
+        QCOMPARE(m_cli.run(run + QStringList {"--checkpoints", m_cli.path("c")}).code, 0);
+        QCOMPARE(m_cli.run(run).code, 0);
+        m_cli.write("text.safetensors", "not a file of tensors");
+        QTest::newRow("finished") << QStringList {"resume", "1", "--db", database} << "has trained its 12 steps";
+        QTest::newRow("no checkpoint") << QStringList {"resume", "2", "--db", database} << "run 2 has no checkpoint";
+        QTest::newRow("no run") << QStringList {"resume", "77", "--db", database} << "77";
+        QTest::newRow("no file") << QStringList {"resume", "absent.safetensors"} << "cannot be read";
+        QTest::newRow("a foreign file") << QStringList {"resume", m_cli.path("text.safetensors")} << "safetensors";
+        QTest::newRow("a wrong setting") << QStringList {"resume", "1", "--db", database, "--steps", "20", "--set",
+            "optimizer.rl=1"} << "did you mean";
+        QTest::newRow("not live") << QStringList {"resume", "1", "--db", database, "--steps", "20", "--set",
+            "data.batch=4"} << "data.batch";
+    }
+
+    void saysWhatIsWrong()
+    {
+        QFETCH(const QStringList, arguments);
+        QFETCH(const QString, message);
+        const CliResult result = m_cli.run(arguments);
+        QVERIFY(result.code == 1 || result.code == 2);
+        QVERIFY2(result.err.contains(message), qPrintable(result.err));
+        QVERIFY(result.out.isEmpty());
+    }
+
+    /// MANTISSA_KILLS asks for more than the suite has time for.
+    void killedWhileWritingThereIsAGoodCheckpoint()
+    {
+        bool isNumber = false;
+        const int asked = qEnvironmentVariableIntValue("MANTISSA_KILLS", &isNumber);
+        const QString folder = m_cli.path("kill");
+        QRandomGenerator random(20261130);
+        for (int round = 0; round < (isNumber ? asked : 10); ++round) {
+            QDir(folder).removeRecursively();
+            QProcess process;
+            m_cli.start(process,
+                {"run", m_file, "--lane", "FP32", "--steps", "100000000", "--no-db", "--checkpoints", folder,
+                    "--checkpoint-every", "1"});
+            QTRY_VERIFY_WITH_TIMEOUT(!files(folder).isEmpty(), 60000);
+            QTest::qWait(static_cast<int>(random.bounded(60)));
+            ::kill(static_cast<pid_t>(process.processId()), SIGKILL);
+            process.waitForFinished();
+            const QStringList left = files(folder);
+            QVERIFY(!left.isEmpty());
+            for (const QString& file : left) {
+                mantissa::readCheckpoint(file.toStdString()); // throws where it is not whole
+            }
+        }
+        const QString newest = files(folder).last();
+        const auto step = mantissa::readCheckpoint(newest.toStdString()).state.nextStep;
+        const CliResult result
+            = m_cli.run({"resume", newest, "--no-db", "--steps", QString::number(step + 5), "--json"});
+        QVERIFY2(result.code == 0, qPrintable(result.err));
+    }
+
+private:
+    static QStringList files(const QString& folder)
+    {
+        QStringList found;
+        QDirIterator entries(folder, {"*.safetensors"}, QDir::Files, QDirIterator::Subdirectories);
+        while (entries.hasNext()) {
+            found << entries.next();
+        }
+        found.sort();
+        return found;
+    }
+
+    Cli m_cli;
+    QString m_file;
+};
+
+QTEST_APPLESS_MAIN(TestCliResume)
+#include "tst_cli_resume.moc"

@@ -1,0 +1,260 @@
+// Checkpoints: a lane resumed from one trains to the same bits as one that was never interrupted, at every step tried
+// and with everything that has state; bad ones are refused and nothing is lost.
+#include "engine/core/error.h"
+#include "engine/train/session.h"
+
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <map>
+
+using namespace mantissa;
+
+namespace {
+
+using json = nlohmann::json;
+
+class Listener : public RunObserver
+{
+public:
+    void runStarted(const RunStart& start) override { starts.push_back(start); }
+
+    void stepsRecorded(std::span<const StepRecord> steps) override
+    {
+        records.insert(records.end(), steps.begin(), steps.end());
+    }
+
+    void eventHappened(const Event& event) override { events.push_back(event); }
+
+    void runEnded(std::uint32_t lane, const RunSummary& summary) override { ended[lane] = summary; }
+
+    std::vector<RunStart> starts;
+    std::vector<StepRecord> records;
+    std::vector<Event> events;
+    std::map<std::uint32_t, RunSummary> ended;
+};
+
+Experiment experimentOf(const json& settings)
+{
+    json document {{"mantissa", 1}, {"name", "t"}, {"steps", 30}, {"data", {{"kind", "digits"}, {"batch", 16}}},
+        {"lanes", {{{"name", "a"}}}}};
+    document.merge_patch(settings);
+    return parseExperiment(document.dump(), "test");
+}
+
+Listener train(Experiment experiment, const CheckpointPlan& plan = {}, std::vector<ResumedLane> resumed = {},
+    std::int64_t stopAt = 0)
+{
+    Listener listener;
+    SessionOptions options;
+    options.threads = 1;
+    options.observers = {&listener};
+    options.checkpoints = plan;
+    options.resumed = std::move(resumed);
+    Session session(std::move(experiment), options);
+    if (stopAt > 0) {
+        session.runSteps(stopAt);
+        session.waitUntilIdle();
+        session.stop();
+    } else {
+        session.run();
+    }
+    session.waitUntilIdle();
+    return listener;
+}
+
+ResumedLane readBack(const std::filesystem::path& file)
+{
+    return {std::make_shared<const Checkpoint>(readCheckpoint(file)), file};
+}
+
+Experiment experimentOf(const ResumedLane& lane)
+{
+    Experiment experiment;
+    experiment.name = lane.checkpoint->experimentName;
+    experiment.lanes = {lane.checkpoint->initial};
+    return experiment;
+}
+
+std::vector<std::string> writtenFiles(const Listener& listener)
+{
+    std::vector<std::string> files;
+    for (const Event& event : listener.events) {
+        if (event.kind == EventKind::Checkpoint && event.text.empty()) {
+            files.push_back(event.path);
+        }
+    }
+    return files;
+}
+
+QString complaint(const std::filesystem::path& file)
+{
+    try {
+        readCheckpoint(file);
+    } catch (const Error& error) {
+        return QString::fromUtf8(error.what());
+    }
+    return {};
+}
+
+/// Everything but times.
+bool isSame(const StepRecord& a, const StepRecord& b)
+{
+    const auto same = [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); };
+    return a.step == b.step && same(a.loss, b.loss) && same(a.gradNorm, b.gradNorm) && same(a.scale, b.scale)
+        && same(a.lr, b.lr) && a.growthTracker == b.growthTracker && a.hysteresis == b.hysteresis
+        && a.skipped == b.skipped && same(a.flushed, b.flushed) && same(a.updateRatio, b.updateRatio)
+        && same(a.validationLoss, b.validationLoss) && a.batchHash == b.batchHash;
+}
+
+} // namespace
+
+class TestCheckpoint : public QObject
+{
+    Q_OBJECT
+
+private slots:
+
+    void resumedLanesTrainToTheSameBits_data()
+    {
+        QTest::addColumn<QString>("settings");
+        const auto row = [](const char* name, const json& settings) {
+            QTest::newRow(name) << QString::fromStdString(settings.dump());
+        };
+        const json mlp {{"kind", "mlp"}, {"hidden", {16}}, {"dropout", 0.3}};
+        row("fp32, adamw, dropout", {{"model", mlp}});
+        row("fp16, scaler that grows and backs off",
+            {{"model", mlp}, {"precision", {{"policy", "fp16"}}},
+                {"scaler", {{"init_scale", 1e9}, {"growth_interval", 3}}},
+                {"schedule", {{"kind", "cosine"}, {"warmup_steps", 5}, {"count_skipped", false}}}});
+        row("sgd with momentum, accumulation, clipping",
+            {{"model", mlp}, {"optimizer", {{"kind", "sgd"}, {"lr", 0.1}, {"momentum", 0.9}, {"nesterov", true}}},
+                {"accumulation", {{"steps", 3}}}, {"clip", {{"order", "unscale-then-clip"}, {"max_norm", 0.5}}},
+                {"evaluation", {{"every", 7}, {"samples", 40}}}});
+        row("batch norm, bf16",
+            {{"model", {{"kind", "cnn"}, {"width", 4}, {"stages", 1}, {"batch_norm", true}}},
+                {"precision", {{"policy", "bf16"}}}});
+        row("weights of 16 bits",
+            {{"model", mlp}, {"precision", {{"policy", "pure-fp16"}}}, {"optimizer", {{"epsilon", 1e-4}}}});
+        row("tokens",
+            {{"data", {{"kind", "copy"}, {"length", 4}, {"symbols", 4}, {"batch", 8}, {"samples", 64}}},
+                {"model", {{"kind", "gpt"}, {"width", 16}, {"heads", 2}, {"depth", 1}, {"dropout", 0.1}}}});
+        row("scripted changes, past and to come",
+            {{"model", mlp},
+                {"events",
+                    {{{"step", 4}, {"set", {{"optimizer.lr", 0.02}}}},
+                        {{"step", 9}, {"set", {{"precision.policy", "fp16"}, {"scaler.family", "megatron"}}}},
+                        {{"step", 21}, {"set", {{"scaler.scale", 4096.0}}}}}}});
+        for (const std::string& family : scalerFamilies()) {
+            row(("scaler " + family).c_str(),
+                {{"model", mlp}, {"precision", {{"policy", "fp16"}}}, {"scaler", {{"family", family}}}});
+        }
+    }
+
+    void resumedLanesTrainToTheSameBits()
+    {
+        QFETCH(const QString, settings);
+        const json document = json::parse(settings.toStdString());
+        const Listener whole = train(experimentOf(document));
+        QCOMPARE(whole.records.size(), std::size_t {30});
+        for (const std::int64_t at : {1, 9, 10, 22}) {
+            QTemporaryDir folder;
+            const Listener first = train(experimentOf(document), {.folder = folder.path().toStdString()}, {}, at);
+            const std::vector<std::string> files = writtenFiles(first);
+            QCOMPARE(files.size(), std::size_t {1});
+            const ResumedLane lane = readBack(files.back());
+            QCOMPARE(lane.checkpoint->state.nextStep, at);
+            const Listener rest = train(experimentOf(lane), {}, {lane});
+            QCOMPARE(rest.records.size(), static_cast<std::size_t>(30 - at));
+            for (const StepRecord& record : rest.records) {
+                QVERIFY2(isSame(record, whole.records.at(static_cast<std::size_t>(record.step))),
+                    qPrintable(QString("resumed at %1, differs at %2").arg(at).arg(record.step)));
+            }
+            QCOMPARE(rest.ended.at(0).weightsHash, whole.ended.at(0).weightsHash);
+            QCOMPARE(rest.starts.at(0).initialWeightsHash, whole.starts.at(0).initialWeightsHash);
+            QVERIFY(
+                std::ranges::any_of(rest.events, [](const Event& event) { return event.kind == EventKind::Resumed; }));
+        }
+    }
+
+    void theNewestTwoAreKept()
+    {
+        QTemporaryDir folder;
+        const Listener run = train(
+            experimentOf(json::object()), {.folder = folder.path().toStdString(), .everySteps = 5, .everySeconds = 0});
+        const std::vector<std::string> files = writtenFiles(run);
+        QVERIFY(files.size() >= 2); // some were replaced before they were written
+        QVERIFY(files.back().ends_with("step-00000030.safetensors"));
+        const QStringList left = QDir(folder.filePath("a")).entryList(QDir::Files, QDir::Name);
+        QCOMPARE(left.size(), 2);
+        QCOMPARE(left.last(), QString("step-00000030.safetensors"));
+        for (const QString& name : left) {
+            QCOMPARE(complaint(folder.filePath("a/" + name).toStdString()), QString());
+        }
+    }
+
+    void aFolderThatCannotBeWrittenIsToldAndTrainingGoesOn()
+    {
+        const Listener run = train(experimentOf(json::object()), {.folder = "/proc/none", .everySteps = 10});
+        QCOMPARE(run.ended.at(0).status, RunStatus::Finished);
+        QVERIFY(std::ranges::any_of(run.events, [](const Event& event) {
+            return event.kind == EventKind::Checkpoint && event.text.find("could not be written") != std::string::npos;
+        }));
+    }
+
+    void badCheckpointsAreRefused()
+    {
+        QTemporaryDir folder;
+        const Listener run = train(experimentOf(json::object()), {.folder = folder.path().toStdString()}, {}, 3);
+        const std::filesystem::path good = writtenFiles(run).back();
+        const std::filesystem::path bad = folder.filePath("bad.safetensors").toStdString();
+        const auto damaged = [&](const auto& change) {
+            Safetensors contents = readSafetensors(good);
+            change(contents);
+            writeSafetensors(bad, contents);
+            return complaint(bad);
+        };
+        const auto withKey = [&](const char* key, const json& value) {
+            return damaged([&](Safetensors& contents) {
+                json about = json::parse(contents.metadata.at("mantissa"));
+                about[key] = value;
+                contents.metadata["mantissa"] = about.dump();
+            });
+        };
+        QCOMPARE(damaged([](Safetensors&) {}), QString());
+        QVERIFY(damaged([](Safetensors& c) { c.metadata.clear(); }).contains("no checkpoint of Mantissa"));
+        QVERIFY(withKey("version", 2).contains("another version"));
+        QVERIFY(withKey("step", -1).contains("\"step\" is -1"));
+        QVERIFY(withKey("batch_hash", "zz").contains("hexadecimal"));
+        QVERIFY(withKey("applied_events", 5).contains("\"applied_events\" is 5"));
+        QVERIFY(withKey("events", 1).contains("\"events\""));
+        QVERIFY(withKey("events", {{{"step", 1}, {"set", {{"optimizer.rl", 1}}}}}).contains("bad.safetensors"));
+        QVERIFY(withKey("lane", {{"name", "a"}, {"optimizer", {{"lr", -1}}}}).contains("optimizer.lr"));
+        QVERIFY(damaged([](Safetensors& c) {
+            c.tensors.front().bytes.assign(c.tensors.front().bytes.size(), std::byte {0xFF});
+        }).contains("not finite"));
+
+        // What only the model tells: the lane is refused with the names, and says so before it trains.
+        const auto refusal = [&](const auto& change) {
+            Safetensors contents = readSafetensors(good);
+            change(contents);
+            writeSafetensors(bad, contents);
+            const ResumedLane lane = readBack(bad);
+            SessionOptions options;
+            options.resumed = {lane};
+            Session session(experimentOf(lane), options);
+            session.waitUntilIdle();
+            return QString::fromStdString(session.status()->message);
+        };
+        QVERIFY(refusal([](Safetensors& c) {
+            c.tensors.front().name = "other.weight";
+        }).contains("this model has no other.weight"));
+        QVERIFY(refusal([](Safetensors& c) { c.tensors.pop_back(); }).contains("the state has no"));
+        QVERIFY(refusal([](Safetensors& c) {
+            c.tensors.front().bytes.front() ^= std::byte {1};
+        }).contains("it is damaged"));
+    }
+};
+
+QTEST_APPLESS_MAIN(TestCheckpoint)
+#include "tst_checkpoint.moc"
