@@ -9,6 +9,7 @@
 #include "ui/views/lane_list.h"
 #include "ui/views/main_window.h"
 #include "ui/views/run_bar.h"
+#include "ui/views/scaler_lab.h"
 #include "ui/views/status_line.h"
 
 #include <QActionGroup>
@@ -294,12 +295,23 @@ void MainWindow::makeToolsMenu()
     add(
         menu, QStringLiteral("palette"), tr("&Commands\u2026"), QKeySequence(Qt::CTRL | Qt::Key_K),
         [this] { showPalette(); }, tr("Everything the window can do, by name"));
+    add(
+        menu, QStringLiteral("scalerLab"), tr("&Scaler lab\u2026"), {}, [this] { showScalerLab(); },
+        tr("What each kind of gradient scaler would do with given steps, without training"));
     if (!m_controller->database().empty()) {
         add(menu, QStringLiteral("databaseFolder"), tr("Show the &database's folder"), {}, [this] {
             const QString file = QString::fromStdString(m_controller->database().string());
             QDesktopServices::openUrl(QUrl::fromLocalFile(QFileInfo(file).absolutePath()));
         });
     }
+}
+
+void MainWindow::showScalerLab()
+{
+    auto* lab = new ScalerLab(m_controller->database(), this);
+    lab->setObjectName(QStringLiteral("scalerLab"));
+    lab->setAttribute(Qt::WA_DeleteOnClose);
+    lab->show();
 }
 
 void MainWindow::makeHelpMenu()
