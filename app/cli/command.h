@@ -31,4 +31,7 @@ void addFormatCommand(CLI::App& app, Action& chosen);
 void addDevicesCommand(CLI::App& app, Action& chosen);
 void addMemoryCommand(CLI::App& app, Action& chosen);
 
+/// --db, into `file`: a name that is given is not empty.
+CLI::Option* addDatabaseOption(CLI::App& command, std::string& file);
+
 } // namespace mantissa::cli

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -67,7 +68,11 @@ int run(int argc, char** argv)
     } catch (const BadInput& error) {
         return say(error.what(), exitBadInput);
     } catch (const mantissa::Error& error) {
-        return say(error.what(), error.code() == mantissa::ErrorCode::InvalidArgument ? exitBadInput : exitFailed);
+        const bool isInput = error.code() == mantissa::ErrorCode::InvalidArgument
+            || error.code() == mantissa::ErrorCode::ShapeMismatch;
+        return say(error.what(), isInput ? exitBadInput : exitFailed);
+    } catch (const std::bad_alloc&) {
+        return say("there is not enough memory; try fewer lanes, a smaller batch or a smaller model", exitFailed);
     } catch (const std::exception& error) {
         return say(error.what(), exitFailed);
     }

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <optional>
 
@@ -28,39 +27,17 @@ struct MemoryOptions
     bool json = false;
 };
 
-constexpr double mostParameters = 1e13;
-
-/// "7B", "125M", "1.3e9", "350k"; nothing for other texts.
-std::optional<double> countOf(const std::string& text)
-{
-    std::size_t used = 0;
-    double number = 0;
-    try {
-        number = std::stod(text, &used);
-    } catch (const std::exception&) {
-        return std::nullopt;
-    }
-    const std::string unit = text.substr(used);
-    const double factor = unit == "T" ? 1e12
-        : unit == "B" || unit == "G"  ? 1e9
-        : unit == "M"                 ? 1e6
-        : unit == "k" || unit == "K"  ? 1e3
-        : unit.empty()                ? 1
-                                      : 0;
-    return factor > 0 ? std::optional(number * factor) : std::nullopt;
-}
-
 DecoderShape shapeOf(const MemoryOptions& options)
 {
     DecoderShape shape = options.training.shape;
     if (options.layers == 0 && options.width == 0) {
-        const std::optional<double> parameters = countOf(options.parameters);
-        if (!parameters || !(*parameters >= 1e5 && *parameters <= mostParameters)) {
+        const std::optional<std::int64_t> parameters = parameterCount(options.parameters);
+        if (!parameters) {
             throw BadInput(fmt::format(
                 "--parameters: \"{}\" is not a number of parameters from 100k to 10T; write 7B, 125M or 1.3e9",
                 options.parameters));
         }
-        shape = decoderOf(std::llround(*parameters), shape.vocabulary, shape.context);
+        shape = decoderOf(*parameters, shape.vocabulary, shape.context);
     } else if (options.layers == 0 || options.width == 0) {
         throw BadInput("--layers and --width belong together: give both, or --parameters alone");
     } else {
@@ -126,10 +103,16 @@ void addMemoryCommand(CLI::App& app, Action& chosen)
     DecoderTraining& training = options->training;
     DecoderShape& shape = training.shape;
     constexpr std::int64_t most = 1 << 24;
-    command->add_option("--parameters", options->parameters, "How many, as in 7B, 125M, 1.3e9")->capture_default_str();
+    constexpr std::int64_t widest = 1 << 20;
+    CLI::Option* parameters
+        = command->add_option("--parameters", options->parameters, "How many, as in 7B, 125M, 1.3e9")
+              ->capture_default_str();
     command->add_option("--layers", options->layers, "Instead of --parameters, with --width")
-        ->check(CLI::Range(1, 1000));
-    command->add_option("--width", options->width, "Of a token")->check(CLI::Range(std::int64_t {1}, most));
+        ->check(CLI::Range(1, 1000))
+        ->excludes(parameters);
+    command->add_option("--width", options->width, "Of a token")
+        ->check(CLI::Range(std::int64_t {1}, widest))
+        ->excludes(parameters);
     command->add_option("--heads", options->heads, "Of the attention; width / 64 or 128 if not given")
         ->check(CLI::Range(1, 4096));
     command->add_option("--vocabulary", shape.vocabulary, "Tokens there are")

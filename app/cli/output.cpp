@@ -79,6 +79,13 @@ std::string shortNumber(double value)
     return std::isnan(value) ? "nan" : fmt::format("{:.5g}", value);
 }
 
+std::string rateText(double stepsPerSecond)
+{
+    return std::isnan(stepsPerSecond) ? "-"
+        : stepsPerSecond < 100        ? fmt::format("{:.3g}", stepsPerSecond)
+                                      : fmt::format("{:.0f}", stepsPerSecond);
+}
+
 std::string percent(double share)
 {
     return std::isnan(share) ? "-" : fmt::format("{:.1f} %", 100 * share);

@@ -40,6 +40,7 @@ void catchInterrupts()
     action.sa_flags = static_cast<int>(SA_RESETHAND);
     sigaction(SIGINT, &action, nullptr);
     sigaction(SIGTERM, &action, nullptr);
+    sigaction(SIGHUP, &action, nullptr);
 }
 
 /// Opens the file once, so that one that cannot be used is told before training rather than after.
@@ -62,6 +63,7 @@ std::string eventText(const Event& event, const SessionStatus& status)
         return fmt::format("step {}: {}{} {} -> {}", event.step, lane, event.path, event.before, event.after);
     case EventKind::Refused:
         return fmt::format("step {}: {}refused: {}", event.step, lane, event.text);
+    case EventKind::Numerics:
     case EventKind::Diverged:
     case EventKind::Failed:
         return fmt::format("step {}: {}{}", event.step, lane, event.text);
@@ -222,7 +224,7 @@ int trainExperiment(const RunOptions& options)
     }
     progress.clear();
     if (status->state == SessionState::Failed) {
-        throw Error(status->error, status->message);
+        throw Error(status->error, fmt::format("{}: {}", options.file, status->message));
     }
     std::vector<LaneResult> results = resultsOf(*status, tally);
     std::vector<std::string> problems;
@@ -261,7 +263,7 @@ void addRunCommand(CLI::App& app, Action& chosen)
     command->add_option("--device", options->device, "auto, cpu, cuda or reference")->capture_default_str();
     command->add_option("--threads", options->threads, "Compute threads; results depend on their number")
         ->check(CLI::Range(1, 1024));
-    CLI::Option* database = command->add_option("--db", options->database, "Database of runs");
+    CLI::Option* database = addDatabaseOption(*command, options->database);
     command->add_flag("--no-db", options->noDatabase, "Store nothing")->excludes(database);
     command->add_option(
         "--metrics", options->metrics, "Write one JSON object per step and lane to this file; - is stdout");

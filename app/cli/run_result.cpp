@@ -59,7 +59,7 @@ std::string resultTable(const std::vector<LaneResult>& results)
         const RunSummary& s = result.summary;
         table.addRow({result.run ? fmt::format("{}", *result.run) : "-", result.lane, std::string(nameOf(s.status)),
             fmt::format("{}", s.steps), shortNumber(s.finalLoss), percent(s.validationAccuracy),
-            fmt::format("{}", s.skippedSteps), shortNumber(s.finalScale), fmt::format("{:.0f}", s.stepsPerSecond),
+            fmt::format("{}", s.skippedSteps), shortNumber(s.finalScale), rateText(s.stepsPerSecond),
             bytesText(s.bytes.total()), percent(result.flushed)});
         if (!s.message.empty()) {
             messages += fmt::format("{}: {}\n", result.lane, s.message);

@@ -31,13 +31,20 @@ CLI::App* addCommand(CLI::App& runs, const char* name, const char* text, const O
     int (*action)(const RunsOptions&), Action& chosen)
 {
     CLI::App* command = runs.add_subcommand(name, text);
-    command->add_option("--db", options->database, "Database of runs");
+    addDatabaseOption(*command, options->database);
     command->add_flag("--json", options->json, "Print JSON");
     command->callback([=, &chosen] { chosen = [=] { return action(*options); }; });
     return command;
 }
 
 } // namespace
+
+CLI::Option* addDatabaseOption(CLI::App& command, std::string& file)
+{
+    return command.add_option("--db", file, "Database of runs")->check([](const std::string& given) {
+        return std::string(given.empty() ? "the name is empty; leave the option out for the usual file" : "");
+    });
+}
 
 std::filesystem::path databaseOf(const RunsOptions& options)
 {

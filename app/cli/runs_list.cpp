@@ -47,7 +47,7 @@ int listRuns(const RunsOptions& options)
         table.addRow({fmt::format("{}", run.id), timeText(run.startedUnixSeconds), run.experimentName, run.lane,
             std::string(nameOf(run.status)), run.policy, run.scaler, fmt::format("{}", run.steps),
             shortNumber(run.finalLoss), percent(run.validationAccuracy), fmt::format("{}", run.skippedSteps),
-            fmt::format("{:.0f}", run.stepsPerSecond)});
+            rateText(run.stepsPerSecond)});
     }
     print(runs.empty() ? "no runs\n" : table.text());
     return exitDone;

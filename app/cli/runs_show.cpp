@@ -22,7 +22,9 @@ std::string eventText(const Event& event)
 
 std::string summaryText(const RunInfo& run)
 {
-    std::string text = fmt::format("run {}: {}, lane {}\n\n", run.id, run.experimentName, run.lane);
+    std::string text = fmt::format("run {}: ", run.id);
+    text += run.experimentName.empty() ? "" : run.experimentName + ", ";
+    text += fmt::format("lane {}\n\n", run.lane);
     const auto add
         = [&](const char* name, const std::string& value) { text += fmt::format("  {:<22}{}\n", name, value); };
     add("status", std::string(nameOf(run.status)) + (run.message.empty() ? "" : ": " + run.message));
@@ -37,7 +39,7 @@ std::string summaryText(const RunInfo& run)
     add("validation accuracy", percent(run.validationAccuracy));
     add("skipped steps", fmt::format("{}", run.skippedSteps));
     add("final scale", shortNumber(run.finalScale));
-    add("steps per second", fmt::format("{:.0f}", run.stepsPerSecond));
+    add("steps per second", rateText(run.stepsPerSecond));
     add("initial weights", run.initialWeightsHash);
     add("final weights", run.weightsHash);
     if (!run.note.empty()) {

@@ -84,6 +84,8 @@ class Backend
 public:
     virtual ~Backend() = default;
     [[nodiscard]] virtual const DeviceInfo& device() const = 0;
+    /// What allocate() can still give without taking it from others; 0: unknown.
+    [[nodiscard]] virtual std::uint64_t freeMemory() const { return 0; }
     virtual std::unique_ptr<Buffer> allocate(std::size_t bytes) = 0; ///< throws Error (OutOfMemory)
     virtual std::unique_ptr<Stream> createStream(int threads) = 0;
     /// Throws Error (UnsupportedDtype) naming op, dtypes and what is supported.

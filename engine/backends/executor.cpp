@@ -22,18 +22,19 @@ bool isCounted(const Node& node)
 }
 
 /// Refuses before anything is allocated: an operating system that promises memory it does not have would end the
-/// program.
-void requireMemory(const MemoryPlan& plan, const DeviceInfo& device)
+/// program. Lanes that were prepared before have taken theirs.
+void requireMemory(const MemoryPlan& plan, const Backend& backend)
 {
     const std::size_t needed = std::accumulate(plan.blockBytes.begin(), plan.blockBytes.end(), std::size_t {0});
-    if (device.memoryBytes > 0 && needed > device.memoryBytes) {
+    const std::uint64_t free = backend.freeMemory();
+    if (free > 0 && needed > free) {
         constexpr double gibibyte = 1U << 30U;
         const std::size_t activations = plan.blockBytes[static_cast<std::size_t>(ValueKind::Activation)];
         throw Error(ErrorCode::OutOfMemory,
-            fmt::format("This needs {:.1f} GiB of memory, {:.1f} of them for activations, but the device has {:.1f}. "
-                        "Choose a smaller batch or model, or model.checkpointing.",
+            fmt::format("A lane needs {:.1f} GiB of memory, {:.1f} of them for activations, but only {:.1f} are free. "
+                        "Choose a smaller batch or model, fewer lanes, or model.checkpointing.",
                 static_cast<double>(needed) / gibibyte, static_cast<double>(activations) / gibibyte,
-                static_cast<double>(device.memoryBytes) / gibibyte));
+                static_cast<double>(free) / gibibyte));
     }
 }
 
@@ -44,7 +45,7 @@ Executor::Executor(Graph graph, Backend& backend, int threads)
     , m_plan(planMemory(m_graph))
     , m_stream(backend.createStream(threads))
 {
-    requireMemory(m_plan, backend.device());
+    requireMemory(m_plan, backend);
     for (std::size_t kind = 0; kind < valueKindCount; ++kind) {
         m_blocks[kind] = backend.allocate(std::max<std::size_t>(m_plan.blockBytes[kind], 1));
         m_stream->fillZero(m_blocks[kind]->data(), m_blocks[kind]->bytes());

@@ -125,7 +125,8 @@ struct PermuteAttributes
     std::vector<std::int64_t> axes {}; ///< axis i of the result is axis axes[i] of the operand
 };
 
-/// torch.nn.CrossEntropyLoss and NLLLoss with reduction "mean"; NllLoss ignores labelSmoothing.
+/// torch.nn.CrossEntropyLoss and NLLLoss with reduction "mean". NllLoss smooths as functional.cross_entropy
+/// does in parts: (1 - labelSmoothing) of the label's term, labelSmoothing of the mean over the classes.
 struct CrossEntropyAttributes
 {
     float labelSmoothing = 0;

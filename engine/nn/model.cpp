@@ -53,7 +53,8 @@ void appendLoss(Model& model, Op loss, const ModelTask& task)
     std::vector<std::string> outputs {"loss"};
     Attributes attributes;
     if (loss == Op::SoftmaxCrossEntropy) {
-        attributes = CrossEntropyAttributes {.labelSmoothing = 0, .ignoreIndex = task.ignoreIndex};
+        attributes = CrossEntropyAttributes {
+            .labelSmoothing = static_cast<float>(task.labelSmoothing), .ignoreIndex = task.ignoreIndex};
         if (task.lossForm == "fused") {
             outputs.emplace_back("log_probabilities");
         } else {

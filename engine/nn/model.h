@@ -19,6 +19,7 @@ struct ModelTask
     bool perToken = false; ///< a target for each token instead of one for each sample
     std::string loss; ///< cross_entropy, mse, bce_with_logits
     std::string lossForm = "fused"; ///< one of lossForms()
+    double labelSmoothing = 0; ///< cross_entropy: the share of the target that all classes get alike
     std::int32_t ignoreIndex = -100; ///< cross_entropy: targets of this value do not count
     bool training = true; ///< with dropout, and batch statistics in batch norm; else with the running ones
     std::uint64_t seed = 0; ///< of dropout

@@ -10,7 +10,7 @@ namespace mantissa {
 
 namespace {
 
-constexpr std::array<std::pair<EventKind, std::string_view>, 11> kindNames {{
+constexpr std::array<std::pair<EventKind, std::string_view>, 12> kindNames {{
     {EventKind::Set, "set"},
     {EventKind::LaneAdded, "lane_added"},
     {EventKind::LaneRemoved, "lane_removed"},
@@ -22,6 +22,7 @@ constexpr std::array<std::pair<EventKind, std::string_view>, 11> kindNames {{
     {EventKind::Diverged, "diverged"},
     {EventKind::Failed, "failed"},
     {EventKind::Refused, "refused"},
+    {EventKind::Numerics, "numerics"},
 }};
 
 } // namespace

@@ -35,8 +35,12 @@ double elementLoss(std::span<const float> outputs, std::span<const float> target
 }
 
 /// The class that outputs (or targets) stand for: the largest of several, or which side of `threshold` a single one is.
+/// -1 where one is NaN: no answer.
 std::ptrdiff_t classOf(std::span<const float> row, float threshold)
 {
+    if (std::ranges::any_of(row, [](float x) { return std::isnan(x); })) {
+        return -1;
+    }
     return row.size() == 1 ? static_cast<std::ptrdiff_t>(row[0] > threshold)
                            : std::ranges::max_element(row) - row.begin();
 }

@@ -17,6 +17,8 @@ enum class EventKind : std::uint8_t {
     Stopped, ///< ended by a person before its last step
     Diverged, ///< the weights are no longer finite: text says since when
     Failed, ///< an error ended the lane: text is its message
+    Numerics, ///< numbers are no longer finite, or the gradient is zero, for a cause new to the lane: text says so,
+              ///< path where (empty: in FP32)
     Refused, ///< a command could not be applied: text says why; nothing changed
 };
 

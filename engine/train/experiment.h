@@ -72,6 +72,7 @@ struct LaneConfig
     ModelConfig model;
     std::string loss = "cross_entropy"; ///< cross_entropy, mse, bce_with_logits
     std::string lossForm = "fused"; ///< of cross_entropy: fused, log_softmax, log_of_softmax
+    double labelSmoothing = 0; ///< of cross_entropy while training; held-out samples are judged without
     double lossWeight = 1; ///< multiplies the loss: small values push gradients toward underflow
     OptimizerConfig optimizer;
     ScheduleConfig schedule;

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <string_view>
 
 namespace mantissa {
 
@@ -98,6 +99,7 @@ void Lane::compile(const LaneConfig& config)
     m_graph = std::make_shared<const Graph>(m_step.graph);
     m_executor = std::move(executor);
     m_evaluator.reset();
+    m_knownOrigins.clear();
 }
 
 std::unique_ptr<BatchLoader> Lane::makeLoader(const LaneConfig& config) const
@@ -259,7 +261,7 @@ StepRecord Lane::step()
     reportGradients(record);
     record.skipped = record.foundInf && m_scaler->skipsOnNonFinite();
     const double weightSquares = m_executor->scalar(m_step.weightSquares);
-    record.updateRatio = weightSquares > 0 ? std::sqrt(m_executor->scalar(m_step.updateSquares) / weightSquares) : 0.0;
+    record.updateRatio = weightSquares == 0 ? 0.0 : std::sqrt(m_executor->scalar(m_step.updateSquares) / weightSquares);
     m_diverged = !std::isfinite(weightSquares);
     const ScalerVerdict verdict = m_scaler->update({record.foundInf, record.loss});
     if (!verdict.raised.empty()) {
@@ -269,6 +271,7 @@ StepRecord Lane::step()
     const std::optional<int> hysteresis = m_scaler->hysteresisLeft();
     record.hysteresis = hysteresis ? std::max(*hysteresis, 0) : -1;
     reportCensus(record);
+    findOrigin(record);
     record.batchHash = batchHash();
     record.bytes = bytes();
     timer.addTo(record.timeMs.instrumentsMs);
@@ -372,6 +375,9 @@ void Lane::reportGradients(StepRecord& record) const
         record.gradNorm = std::sqrt(scalar(*m_step.scaledSumSquares)) / record.scale;
         record.gradMax = scalar(*m_step.scaledMaxAbs) / record.scale;
     }
+    if (std::isnan(record.gradNorm)) {
+        record.gradMax = record.gradNorm; // the kernels' maximum passes over NaN
+    }
 }
 
 void Lane::reportCensus(StepRecord& record)
@@ -395,6 +401,28 @@ void Lane::reportCensus(StepRecord& record)
     record.overflowed = share(computed.overflowed, computed) + share(unscaled.overflowed, unscaled);
     const Census& last = unscaled.total() == 0 ? computed : unscaled;
     record.subnormal = share(last.subnormal, last);
+}
+
+void Lane::findOrigin(const StepRecord& record)
+{
+    const bool isFinite = record.lossFinite && !record.foundInf;
+    if (isFinite && (record.gradNorm != 0 || record.loss == 0)) {
+        return;
+    }
+    const std::optional<Origin> origin = isFinite ? firstVanished(*m_executor) : firstNonFinite(*m_executor);
+    if (!m_knownOrigins.insert(origin).second) {
+        return;
+    }
+    const std::string_view what = isFinite ? "The whole gradient is zero"
+        : record.lossFinite                ? "A gradient is not finite"
+                                           : "The loss is not finite";
+    const std::string place = origin ? describe(*origin, m_step.graph) : "";
+    m_newOrigin = Event {.kind = EventKind::Numerics,
+        .step = m_nextStep,
+        .lane = m_id,
+        .path = place,
+        .text = origin ? fmt::format("{}; first in {}.", what, place)
+                       : fmt::format("{}, but not by a rounding to 16 bits.", what)};
 }
 
 // --- results ---

@@ -5,6 +5,7 @@
 #include "engine/core/hash.h"
 #include "engine/data/batch_loader.h"
 #include "engine/data/dataset.h"
+#include "engine/probe/origin.h"
 #include "engine/scaling/loss_scaler.h"
 #include "engine/train/evaluator.h"
 #include "engine/train/event.h"
@@ -16,7 +17,9 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace mantissa {
@@ -61,6 +64,9 @@ public:
     /// Trains one step. Steady steps allocate nothing. Throws Error (BackendFailure) if the device fails.
     StepRecord step();
 
+    /// Where the step just trained stopped being finite, if it did and this is the first time that it is there.
+    [[nodiscard]] std::optional<Event> takeOrigin() { return std::exchange(m_newOrigin, std::nullopt); }
+
     /// The weights went to infinity or NaN: no further step can mend that.
     [[nodiscard]] bool hasDiverged() const { return m_diverged; }
 
@@ -90,6 +96,7 @@ private:
     void runUpdate(PhaseTimes& times);
     void reportGradients(StepRecord& record) const;
     void reportCensus(StepRecord& record);
+    void findOrigin(const StepRecord& record);
     [[nodiscard]] nlohmann::json currentValue(const std::string& path) const;
     void setScalerState(const std::string& key, const nlohmann::json& value);
     void changeSettings(LaneConfig to);
@@ -109,6 +116,8 @@ private:
     std::int64_t m_nextStep = 0;
     std::int64_t m_schedulePosition = 0;
     bool m_diverged = false;
+    std::set<std::optional<Origin>> m_knownOrigins; ///< in this graph; nothing: FP32
+    std::optional<Event> m_newOrigin;
     std::uint64_t m_initialHash = fnvOffset;
     std::unique_ptr<Evaluator> m_evaluator; ///< kept between validations of a run that asks for several
 };

@@ -283,6 +283,9 @@ std::span<const StepRecord> LaneGroup::step()
         observer->stepsRecorded(records);
     }
     for (Member* stepped : m_stepping) {
+        if (auto origin = stepped->lane->takeOrigin()) {
+            emit(stepped, std::move(*origin));
+        }
         endIfDone(*stepped);
     }
     return records;

@@ -68,6 +68,28 @@ std::int64_t DecoderShape::parameters() const
     return layers * parametersOfLayer(width) + parametersBesides(*this);
 }
 
+std::optional<std::int64_t> parameterCount(const std::string& text)
+{
+    constexpr double fewest = 1e5;
+    constexpr double most = 1e13;
+    std::size_t used = 0;
+    double number = 0;
+    try {
+        number = std::stod(text, &used);
+    } catch (const std::exception&) {
+        return std::nullopt;
+    }
+    const std::string unit = text.substr(used);
+    const double factor = unit == "T" ? 1e12
+        : unit == "B" || unit == "G"  ? 1e9
+        : unit == "M"                 ? 1e6
+        : unit == "k" || unit == "K"  ? 1e3
+        : unit.empty()                ? 1
+                                      : 0;
+    number *= factor;
+    return number >= fewest && number <= most ? std::optional(std::llround(number)) : std::nullopt;
+}
+
 DecoderShape decoderOf(std::int64_t parameters, std::int64_t vocabulary, std::int64_t context)
 {
     DecoderShape best = decoderOfWidth(narrowHead, vocabulary, context);
@@ -115,8 +137,8 @@ std::vector<std::string> assumptionsOf(const DecoderTraining& training)
         fmt::format("GPT-like decoder of {} parameters: layers {}, width {}, heads {}, vocabulary {}, context {}; head "
                     "tied to the embedding, MLP of four widths.",
             shape.parameters(), shape.layers, shape.width, shape.heads, shape.vocabulary, shape.context),
-        fmt::format("One device, no sharding; micro-batches of {} x {} tokens; policy {}; {}.", training.batch,
-            shape.context, training.policy, training.optimizer),
+        fmt::format("One device, no sharding; micro-batches of {} x {} tokens; {}.", training.batch, shape.context,
+            training.optimizer),
         "Weights, copies, gradients and optimizer state follow from the parameters. 16-bit copies of weights are kept "
         "for the whole step, as autocast's cache keeps them.",
         training.fusedAttention ? "Attention is fused: the tokens x tokens scores are never stored."

@@ -5,6 +5,7 @@
 #include "engine/train/step_record.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,9 @@ struct DecoderShape
 
     [[nodiscard]] std::int64_t parameters() const;
 };
+
+/// "7B", "125M", "350k", "1.3e9": a number of parameters from 100k to 10T; nothing for other texts.
+std::optional<std::int64_t> parameterCount(const std::string& text);
 
 /// A decoder of about so many parameters: about as deep for its width as the GPT-3 family is (Brown et al. 2020, table
 /// 2.1: 768 x 12, 2048 x 24, 4096 x 32, 12288 x 96), the width in whole heads of 64 or 128.

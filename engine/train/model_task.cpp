@@ -46,6 +46,7 @@ ModelTask trainingTask(const LaneConfig& lane, const Dataset& data)
     task.outputs = usesLabels(lane) ? data.classes : data.targetWidth;
     task.loss = lane.loss;
     task.lossForm = lane.lossForm;
+    task.labelSmoothing = lane.labelSmoothing;
     task.seed = lane.seed;
     return task;
 }

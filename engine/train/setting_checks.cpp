@@ -98,6 +98,15 @@ Fault lossFormFitsLoss(const LaneConfig& lane)
     return {};
 }
 
+Fault smoothingFitsLoss(const LaneConfig& lane)
+{
+    if (lane.labelSmoothing > 0 && lane.loss != "cross_entropy") {
+        return SettingFault {"label_smoothing",
+            fmt::format("is {}, but the loss \"{}\" has no labels to smooth; use 0", lane.labelSmoothing, lane.loss)};
+    }
+    return {};
+}
+
 Fault modelFitsData(const LaneConfig& lane)
 {
     const std::string better = modelFor(lane.data.kind, lane.model.kind);
@@ -176,8 +185,8 @@ Fault scalerAccepts(const LaneConfig& lane)
 std::optional<SettingFault> findFault(const LaneConfig& lane)
 {
     constexpr std::array checks {clipNeedsOneThreshold, warmupNeedsSteps, nesterovNeedsMomentum, dataIsPossible,
-        lossFitsData, lossFormFitsLoss, modelFitsData, halfWeightsNeedFormat, layersFitKind, headsDivideWidth,
-        sizesAreBearable, scalerAccepts};
+        lossFitsData, lossFormFitsLoss, smoothingFitsLoss, modelFitsData, halfWeightsNeedFormat, layersFitKind,
+        headsDivideWidth, sizesAreBearable, scalerAccepts};
     for (const auto check : checks) {
         if (const Fault fault = check(lane)) {
             return fault;

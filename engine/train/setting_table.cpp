@@ -199,6 +199,7 @@ std::vector<Setting> makeTable()
 
         rows::choice("loss", {"cross_entropy", "mse", "bce_with_logits"}, Live::No, FIELD(loss)),
         rows::choice("loss_form", lossForms(), Live::No, FIELD(lossForm)),
+        rows::number("label_smoothing", {0, 1, true, false}, Live::No, FIELD(labelSmoothing)),
         rows::number("loss_weight", {0, 1e30, false}, Live::No, FIELD(lossWeight)),
 
         rows::choice("optimizer.kind", {"sgd", "adam", "adamw"}, Live::No, FIELD(optimizer.kind)),

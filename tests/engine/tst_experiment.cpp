@@ -106,6 +106,7 @@ LaneConfig randomLane(Dice& dice, const std::string& name)
     c.model.dropout = dice.coin() ? dice.unit() : 0;
     c.lossForm = dice.pick({"fused", "log_softmax", "log_of_softmax"});
     c.lossWeight = dice.coin() ? 1 : 1e-6;
+    c.labelSmoothing = dice.coin() ? 0 : 0.1;
     c.optimizer.kind = dice.pick({"sgd", "adam", "adamw"});
     c.optimizer.lr = dice.unit();
     c.optimizer.weightDecay = dice.coin() ? dice.unit() : (c.optimizer.kind == "adamw" ? 0.01 : 0);

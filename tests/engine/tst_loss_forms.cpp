@@ -36,6 +36,7 @@ Outcome outcomeOf(const char* backend, const nlohmann::json& settings, std::arra
     task.outputs = 2;
     task.loss = lane.loss;
     task.lossForm = lane.lossForm;
+    task.labelSmoothing = lane.labelSmoothing;
     const StepGraph step = buildStepGraph(lane, task);
     Executor executor(step.graph, backendByName(backend), 1);
     executor.writeFloats(step.parameters[0], std::array {1.0F, 0.0F, 0.0F, 1.0F});
@@ -82,6 +83,39 @@ private slots:
                     QVERIFY(std::abs(outcome.gradient - slope) <= 32 * 0x1p-24 * slope);
                 }
             }
+        }
+    }
+
+    void agreeInFp32WhenSmoothed()
+    {
+        constexpr double share = 0.2;
+        for (const char* backend : {"cpu", "reference"}) {
+            for (const float gap : {0.0F, 1.0F, 9.5F}) {
+                // The label's -log p is low, the other's low + gap; each class gets half of the share.
+                const double low = std::log1p(std::exp(-gap));
+                const double expected = (1 - share / 2) * low + share / 2 * (low + gap);
+                for (const char* form : {"fused", "log_softmax", "log_of_softmax"}) {
+                    nlohmann::json document = settings(form, "fp32", {});
+                    document["label_smoothing"] = share;
+                    const Outcome outcome = outcomeOf(backend, document, {0, gap}, 1);
+                    QVERIFY(std::abs(outcome.loss - expected) <= 16 * 0x1p-24 * std::max(1.0, expected));
+                    const double slope = gap * std::abs(std::exp(-low) - (1 - share / 2));
+                    QVERIFY(std::abs(outcome.gradient - slope) <= 64 * 0x1p-24 * gap);
+                }
+            }
+        }
+    }
+
+    void smoothingNeedsTheLogarithmOfEveryClass()
+    {
+        for (const char* backend : {"cpu", "reference"}) {
+            // The net is right, and the other class's probability is flushed to 0.
+            nlohmann::json document = settings("log_of_softmax", "fp16", halfParts);
+            QCOMPARE(outcomeOf(backend, document, {0, 20}, 1).loss, 0.0);
+            document["label_smoothing"] = 0.1;
+            QCOMPARE(outcomeOf(backend, document, {0, 20}, 1).loss, infinity);
+            document["loss_form"] = "fused";
+            QVERIFY(std::abs(outcomeOf(backend, document, {0, 20}, 1).loss - 1.0) <= 1e-6);
         }
     }
 

@@ -191,14 +191,21 @@ GradientSpec smoothedCrossEntropySpec(RandomValues& random)
     return spec;
 }
 
-GradientSpec nllSpec(RandomValues& random)
+GradientSpec nllSpec(RandomValues& random, float smoothing)
 {
-    GradientSpec spec {"nll_loss", Op::NllLoss, {}, {normals(random, Shape {2, 3, classes}), labelsWithGap(random)},
-        {false, false}, {0}, {}, {}};
-    spec.forward = [](const std::vector<Doubles>& in) {
+    GradientSpec spec {smoothing == 0 ? "nll_loss" : "nll_loss, smoothed", Op::NllLoss,
+        CrossEntropyAttributes {.labelSmoothing = smoothing},
+        {normals(random, Shape {2, 3, classes}), labelsWithGap(random)}, {false, false}, {0}, {}, {}};
+    spec.forward = [share = double {smoothing}](const std::vector<Doubles>& in) {
         double loss = 0;
         for (std::size_t row = 0; row < in[1].size(); ++row) {
-            loss -= in[1][row] < 0 ? 0 : in[0][row * classes + static_cast<std::size_t>(in[1][row])];
+            if (in[1][row] < 0) {
+                continue;
+            }
+            loss -= (1 - share) * in[0][row * classes + static_cast<std::size_t>(in[1][row])];
+            for (std::size_t i = 0; i < classes; ++i) {
+                loss -= share / static_cast<double>(classes) * in[0][row * classes + i];
+            }
         }
         return Doubles {loss / 5};
     };
@@ -220,7 +227,8 @@ void appendSequenceSpecs(std::vector<GradientSpec>& specs, RandomValues& random)
         specs.push_back(softmaxSpec(random, isLog, true));
     }
     specs.push_back(smoothedCrossEntropySpec(random));
-    specs.push_back(nllSpec(random));
+    specs.push_back(nllSpec(random, 0.0F));
+    specs.push_back(nllSpec(random, 0.1F));
 }
 
 } // namespace mantissa::test

@@ -208,23 +208,24 @@ HostTensor labelsWithGaps(std::int64_t rows, std::int64_t classes, RandomValues&
     return labels;
 }
 
-OpCase nllCase(const CaseSpec& spec, RandomValues& random)
+OpCase nllCase(const CaseSpec& spec, float smoothing, RandomValues& random)
 {
     const auto [m, n, k] = matrixSize(spec.size);
-    const auto bound = [classes = n](const Exact& exact, std::int64_t) {
+    const auto bound = [classes = n, share = double {smoothing}](const Exact& exact, std::int64_t) {
         double sum = 0;
-        for (std::int64_t row = 0; row < exact.call.inputs[1].size(); ++row) {
-            const auto label = static_cast<std::int64_t>(exact.in(1, row));
-            const double term = label < 0 ? 0 : std::abs(exact.in(0, row * classes + label));
+        for (std::int64_t i = 0; i < exact.call.inputs[0].size(); ++i) {
+            const auto label = static_cast<std::int64_t>(exact.in(1, i / classes));
+            const double weight = share / static_cast<double>(classes) + (label == i % classes ? 1 - share : 0);
+            const double term = label < 0 || weight == 0 ? 0 : weight * std::abs(exact.in(0, i));
             sum += std::isfinite(term) ? term : 0;
         }
         return sum > limitsOf(DType::Float32).maxFinite
             ? anything
             : (static_cast<double>(exact.call.inputs[1].size()) + 2) * (unit * sum + tiny);
     };
-    return {{},
-        {Op::NllLoss, {}, {random.tensor(spec.dtype, {m, n}, spec.fill), labelsWithGaps(m, n, random)},
-            {fresh(DType::Float32, {})}},
+    return {smoothing == 0 ? "" : "smoothed",
+        {Op::NllLoss, CrossEntropyAttributes {.labelSmoothing = smoothing},
+            {random.tensor(spec.dtype, {m, n}, spec.fill), labelsWithGaps(m, n, random)}, {fresh(DType::Float32, {})}},
         {{bound}}};
 }
 
@@ -233,10 +234,12 @@ std::vector<OpCase> nllGradCases(const CaseSpec& spec, RandomValues& random)
     const auto [m, n, k] = matrixSize(spec.size);
     std::vector<OpCase> cases;
     for (const double d : {1.0, 65536.0, 1e-3}) {
-        cases.push_back({"d = " + std::to_string(d),
-            {Op::NllLossGrad, {}, {HostTensor::scalar(DType::Float32, d), labelsWithGaps(m, n, random)},
-                {fresh(spec.dtype, {m, n})}},
-            {{relative(2)}}});
+        for (const float smoothing : {0.0F, 0.1F}) {
+            cases.push_back({"d = " + std::to_string(d) + (smoothing == 0 ? "" : ", smoothed"),
+                {Op::NllLossGrad, CrossEntropyAttributes {.labelSmoothing = smoothing},
+                    {HostTensor::scalar(DType::Float32, d), labelsWithGaps(m, n, random)}, {fresh(spec.dtype, {m, n})}},
+                {{relative(2)}}});
+        }
     }
     return cases;
 }
@@ -270,7 +273,7 @@ std::vector<OpCase> sequenceCases(Op op, const CaseSpec& spec, RandomValues& ran
     case Op::LogSoftmaxGrad:
         return softmaxGradCases(op, spec, random);
     case Op::NllLoss:
-        return {nllCase(spec, random)};
+        return {nllCase(spec, 0.0F, random), nllCase(spec, 0.1F, random)};
     case Op::NllLossGrad:
         return nllGradCases(spec, random);
     default:

@@ -7,6 +7,7 @@
 #include "ui/views/events_view.h"
 #include "ui/views/experiments_view.h"
 #include "ui/views/lane_list.h"
+#include "ui/views/lane_words.h"
 #include "ui/views/log_slider.h"
 #include "ui/views/main_window.h"
 #include "ui/views/message_bar.h"
@@ -107,6 +108,8 @@ private slots:
     void resizesWhileTraining();
     void twoWindowsShareADatabase();
     void aStoredRunIsShownAndRepeatedExactly();
+    void runsTrainedInTheOpenWindowAreListed();
+    void lanesThatLearnNothingSaySo();
     void ctrlZTakesBackADeletion();
     void aLockedDatabaseIsExplainedAndNothingIsLost();
     void knobsTurnedAtRandomReplayExactly();
@@ -507,10 +510,45 @@ void TestMainWindow::trainToTheEnd()
 /// Selects a row of the runs browser; the newest run is in row 0.
 void TestMainWindow::selectRow(int row)
 {
-    m_window->runsView()->refresh();
+    m_window->findChild<QDockWidget*>(QStringLiteral("runs"))->raise();
     auto* table = m_window->runsView()->findChild<QTableView*>();
     QTRY_VERIFY_WITH_TIMEOUT(table->model()->rowCount() > row, patienceMs);
     table->selectRow(row);
+}
+
+void TestMainWindow::runsTrainedInTheOpenWindowAreListed()
+{
+    open(smallExperimentText(20));
+    auto* table = m_window->runsView()->findChild<QTableView*>();
+    const int lanes = static_cast<int>(m_window->laneList()->lanes().size());
+    QCOMPARE(table->model()->rowCount(), 0);
+    m_window->findChild<QDockWidget*>(QStringLiteral("runs"))->raise();
+    trainToTheEnd();
+    QTRY_COMPARE_WITH_TIMEOUT(table->model()->rowCount(), lanes, patienceMs);
+    m_window->findChild<QDockWidget*>(QStringLiteral("events"))->raise();
+    QVERIFY(m_window->runsView()->visibleRegion().isEmpty());
+    m_window->controller()->reset();
+    trainToTheEnd();
+    m_window->findChild<QDockWidget*>(QStringLiteral("runs"))->raise();
+    QTRY_COMPARE_WITH_TIMEOUT(table->model()->rowCount(), 2 * lanes, patienceMs);
+}
+
+void TestMainWindow::lanesThatLearnNothingSaySo()
+{
+    open(R"({"mantissa": 1, "name": "t", "steps": 8, "data": {"kind": "digits", "batch": 16},
+        "model": {"kind": "mlp", "hidden": [8]}, "precision": {"policy": "fp16"},
+        "lanes": [{"name": "too small", "loss_weight": 1e-8},
+                  {"name": "too large", "scaler": {"family": "fixed", "init_scale": 1e20}}]})");
+    trainToTheEnd();
+    const auto sentence = [this](std::size_t lane) {
+        const LaneStatus status = m_window->controller()->status()->lanes.at(lane);
+        return laneSentence(status, m_window->controller()->facts(status.id), SessionState::Finished);
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(sentence(0).text.contains(QStringLiteral("Its gradient is zero")), patienceMs);
+    QVERIFY2(sentence(0).text.contains(QStringLiteral("flushed to zero of")), qPrintable(sentence(0).text));
+    QVERIFY2(sentence(1).text.contains(QStringLiteral("every step was skipped")), qPrintable(sentence(1).text));
+    QVERIFY2(sentence(1).text.contains(QStringLiteral("overflowed of")), qPrintable(sentence(1).text));
+    QVERIFY(sentence(0).tone == Tone::Problem && sentence(1).tone == Tone::Problem);
 }
 
 void TestMainWindow::aStoredRunIsShownAndRepeatedExactly()

@@ -74,8 +74,28 @@ void RunArchive::reload()
 {
     if (!m_isLoading) {
         m_isLoading = true;
+        m_read = stamp();
         load(m_version);
     }
+}
+
+void RunArchive::reloadIfChanged()
+{
+    if (stamp() != m_read) {
+        reload();
+    }
+}
+
+RunArchive::Stamp RunArchive::stamp() const
+{
+    Stamp stamp {};
+    for (std::size_t i = 0; i < stamp.size(); ++i) {
+        const std::filesystem::path file = m_database.string() + (i == 0 ? "" : "-wal");
+        std::error_code missing;
+        stamp[i].first = std::filesystem::last_write_time(file, missing);
+        stamp[i].second = missing ? 0 : std::filesystem::file_size(file, missing);
+    }
+    return stamp;
 }
 
 void RunArchive::load(quint64 version)

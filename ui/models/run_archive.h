@@ -10,8 +10,11 @@
 #include <QStringList>
 #include <QThreadPool>
 
+#include <array>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace mantissa {
@@ -29,6 +32,8 @@ public:
     /// Answered by loaded() or loadFailed(). Asking again before the answer costs nothing. A file that does not exist
     /// holds no runs.
     void reload();
+    /// The same where the file differs from when it was read last: cheap enough to ask every second.
+    void reloadIfChanged();
 
     // Each is followed by a reload, and by failed() if it did not work.
     void setTags(RunId run, const QStringList& tags);
@@ -49,7 +54,12 @@ private:
     template <typename Work> void write(Work work);
     void load(quint64 version);
 
+    /// When the database and its write-ahead log were written last, and their sizes.
+    using Stamp = std::array<std::pair<std::filesystem::file_time_type, std::uintmax_t>, 2>;
+    [[nodiscard]] Stamp stamp() const;
+
     std::filesystem::path m_database;
+    Stamp m_read {};
     quint64 m_version = 0; ///< counts writes, so that a list read before one is not shown after it
     bool m_isLoading = false;
     QThreadPool m_pool;

@@ -112,12 +112,6 @@ int RunListModel::rowOf(RunId run) const
     return found == m_runs.end() ? -1 : static_cast<int>(found - m_runs.begin());
 }
 
-bool RunListModel::hasRunningRun() const
-{
-    return std::any_of(
-        m_runs.begin(), m_runs.end(), [](const RunInfo& run) { return run.status == RunStatus::Running; });
-}
-
 void RunListModel::setShown(RunId run, bool isShown)
 {
     if (isShown) {

@@ -52,7 +52,6 @@ public:
     [[nodiscard]] const RunInfo& at(int row) const { return m_runs.at(static_cast<std::size_t>(row)); }
 
     [[nodiscard]] int rowOf(RunId run) const; ///< -1: not here
-    [[nodiscard]] bool hasRunningRun() const;
 
     /// Which runs the plots show; asking for it is showRequested()'s receiver's job.
     void setShown(RunId run, bool isShown);

@@ -465,6 +465,12 @@ void Dashboard::showEvent(QShowEvent* event)
     refresh();
 }
 
+void Dashboard::resizeEvent(QResizeEvent* event)
+{
+    QWidget::resizeEvent(event);
+    d->touch();
+}
+
 void Dashboard::keyPressEvent(QKeyEvent* event)
 {
     if (event->matches(QKeySequence::Copy)) {

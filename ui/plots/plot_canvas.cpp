@@ -127,7 +127,7 @@ void PlotCanvas::applyAxisStyle(Metric metric)
 void PlotCanvas::applyMargins()
 {
     const QFontMetrics metrics(tabularFont(font()));
-    const int left = metrics.horizontalAdvance(QStringLiteral("0.00001")) + 14;
+    const int left = metrics.horizontalAdvance(QStringLiteral("-1.25e-07")) + 14;
     const std::vector<Metric> shown = shownMetrics();
     for (const Metric metric : shown) {
         const int top = std::max(panel(metric).header->sizeHint().height(), metrics.height() + 4) + 4;

@@ -50,6 +50,13 @@ void LaneMonitor::add(std::span<const StepRecord> records)
     }
 }
 
+void LaneMonitor::add(const Event& event)
+{
+    if (event.kind == EventKind::Numerics) {
+        m_entries[event.lane].facts.origin = event.path;
+    }
+}
+
 void LaneMonitor::follow(const SessionStatus& status)
 {
     for (const LaneStatus& lane : status.lanes) {

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct LaneFacts
     std::int64_t lastSkip = -1;
     std::int64_t lastApplied = -1; ///< newest step whose optimizer stepped
     std::int64_t nonFiniteSince = -1; ///< first of the present row of steps with a loss that is not finite; -1: none
+    std::string origin; ///< the newest Numerics event's place: where numbers went wrong
     double minLoss = 0;
     LockState lock = LockState::Unknown;
     std::int64_t lockBrokenAt = -1;
@@ -39,6 +41,7 @@ class LaneMonitor
 {
 public:
     void add(std::span<const StepRecord> records);
+    void add(const Event& event);
     /// Takes over which lanes exist and which is the baseline.
     void follow(const SessionStatus& status);
     [[nodiscard]] const LaneFacts& facts(std::uint32_t lane) const;

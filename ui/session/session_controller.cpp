@@ -377,6 +377,7 @@ void SessionController::poll()
     m_live->session->takeEvents(m_events);
     for (const Event& event : m_events) {
         applyToDocument(event);
+        m_live->monitor.add(event);
         emit eventTaken(event);
         if (event.kind == EventKind::Refused) {
             emit refused(QString::fromStdString(event.text));

@@ -1,11 +1,13 @@
 #include "ui/views/lane_words.h"
 
+#include "engine/autocast/policy.h"
 #include "ui/style/number_format.h"
 #include "ui/views/scaler_form.h"
 
 #include <QCoreApplication>
 #include <QLocale>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
@@ -33,7 +35,10 @@ QString valueText(const std::string& json)
     }
     if (value.is_string()) {
         const auto text = value.get<std::string>();
-        return text == "master" || text == "half" ? weightsLabel(text) : policyLabel(text);
+        const auto policies = policyNames();
+        return text == "master" || text == "half"                 ? weightsLabel(text)
+            : std::ranges::find(policies, text) != policies.end() ? policyLabel(text)
+                                                                  : QString::fromStdString(text);
     }
     if (value.is_boolean()) {
         return value.get<bool>() ? tr("yes") : tr("no");
@@ -42,6 +47,13 @@ QString valueText(const std::string& json)
         return json.empty() || value.is_null() ? tr("none") : QString::fromStdString(json);
     }
     return QString::fromStdString(value.dump());
+}
+
+/// `sentence`, without its full stop, and where the numbers went wrong first.
+QString withOrigin(const QString& sentence, const LaneFacts& facts)
+{
+    return facts.origin.empty() ? sentence + QLatin1Char('.')
+                                : tr("%1; first in %2.").arg(sentence, QString::fromStdString(facts.origin));
 }
 
 Sentence endSentence(const LaneStatus& lane, const LaneFacts& facts)
@@ -70,6 +82,9 @@ Sentence endSentence(const LaneStatus& lane, const LaneFacts& facts)
         return {Tone::Good, tr("Finished.")};
     }
     const RunSummary& summary = *lane.summary;
+    if (summary.skippedSteps > 0 && summary.skippedSteps == summary.steps) {
+        return {Tone::Problem, withOrigin(tr("Finished, but every step was skipped: it learned nothing"), facts)};
+    }
     QString text = tr("Finished: loss %1").arg(formatValue(summary.finalLoss));
     if (!std::isnan(summary.validationAccuracy)) {
         text += tr(", %1 right on held-out data").arg(percent(summary.validationAccuracy));
@@ -117,7 +132,11 @@ Sentence laneSentence(const LaneStatus& lane, const LaneFacts& facts, SessionSta
     const QString flushed = tr("%1 of its gradient flushes to zero").arg(percent(last.flushed));
     const bool losesMuch = last.flushed >= worthMentioning;
     if (facts.nonFiniteSince >= 0) {
-        return {Tone::Problem, tr("Its loss is not finite since step %1.").arg(formatCount(facts.nonFiniteSince))};
+        return {Tone::Problem,
+            withOrigin(tr("Its loss is not finite since step %1").arg(formatCount(facts.nonFiniteSince)), facts)};
+    }
+    if (last.gradNorm == 0 && last.loss != 0 && !last.skipped) {
+        return {Tone::Problem, withOrigin(tr("Its gradient is zero: nothing reaches the weights"), facts)};
     }
     if (hasEnded) {
         Sentence end = endSentence(lane, facts);
@@ -129,8 +148,9 @@ Sentence laneSentence(const LaneStatus& lane, const LaneFacts& facts, SessionSta
     const std::int64_t sinceApplied = last.step - facts.lastApplied;
     if (last.skipped && sinceApplied >= manySkips) {
         return {Tone::Problem,
-            tr("%1 steps skipped in a row: the gradient overflows at every scale tried.")
-                .arg(formatCount(sinceApplied))};
+            withOrigin(tr("%1 steps skipped in a row: the gradient overflows at every scale tried")
+                           .arg(formatCount(sinceApplied)),
+                facts)};
     }
     if (losesMuch) {
         const bool hasScaler = lane.config->scaler && lane.config->scaler->family != "none";
@@ -298,6 +318,8 @@ QString eventSentence(const Event& event)
         return withText(tr("diverged"));
     case EventKind::Failed:
         return withText(tr("failed"));
+    case EventKind::Numerics:
+        return text;
     case EventKind::Refused:
         return withText(tr("refused"));
     }

@@ -8,6 +8,7 @@
 #include "ui/views/icon.h"
 #include "ui/views/lane_list.h"
 #include "ui/views/main_window.h"
+#include "ui/views/memory_planner_dialog.h"
 #include "ui/views/run_bar.h"
 #include "ui/views/scaler_lab.h"
 #include "ui/views/status_line.h"
@@ -298,6 +299,14 @@ void MainWindow::makeToolsMenu()
     add(
         menu, QStringLiteral("scalerLab"), tr("&Scaler lab\u2026"), {}, [this] { showScalerLab(); },
         tr("What each kind of gradient scaler would do with given steps, without training"));
+    add(
+        menu, QStringLiteral("memoryPlanner"), tr("&Memory planner\u2026"), {},
+        [this] {
+            auto* dialog = new MemoryPlannerDialog(this);
+            dialog->setAttribute(Qt::WA_DeleteOnClose);
+            dialog->show();
+        },
+        tr("What training a decoder of so many parameters takes, by kind of memory and precision"));
     if (!m_controller->database().empty()) {
         add(menu, QStringLiteral("databaseFolder"), tr("Show the &database's folder"), {}, [this] {
             const QString file = QString::fromStdString(m_controller->database().string());

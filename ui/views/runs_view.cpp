@@ -57,11 +57,13 @@ RunsView::RunsView(std::filesystem::path database, QWidget* parent)
     buildLayout();
     connectArchive();
     m_follow->setInterval(followInterval);
+    // A dock behind another one's tab counts as visible, though nothing of it can be seen.
     connect(m_follow, &QTimer::timeout, this, [this] {
-        if (isVisible()) {
-            refresh();
+        if (!visibleRegion().isEmpty()) {
+            m_archive->reloadIfChanged();
         }
     });
+    m_follow->start();
     connect(m_search, &QLineEdit::textChanged, this, [this](const QString& text) {
         m_order->setWords(text);
         updateState();
@@ -245,11 +247,6 @@ void RunsView::showList(const RunArchive::Runs& runs)
     m_loadTrouble.clear();
     m_isLoaded = true;
     m_model->setRuns(*runs);
-    if (m_model->hasRunningRun()) {
-        m_follow->start();
-    } else {
-        m_follow->stop();
-    }
     updateState();
 }
 

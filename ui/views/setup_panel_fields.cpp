@@ -87,6 +87,8 @@ void SetupPanel::makeDataFields()
         tr("a whole number from 2 to 1024"));
     addNumber("data.symbols", tr("Symbols"), tr("Kinds of symbols in the words"), true, 2, 1000,
         tr("a whole number from 2 to 1000"));
+    addNumber("data.validation_share", tr("Held out"), tr("Share of the samples that is kept back to judge the lanes"),
+        false, 0, 0.9, tr("a share from 0 to 0.9"));
     addNumber("data.prefetch", tr("Prefetch"),
         tr("Batches that a thread of its own holds ready; 0: each step loads its own"), true, 0, 64,
         tr("a whole number from 0 to 64"));
@@ -102,11 +104,18 @@ void SetupPanel::makeTrainingFields()
         tr("a whole number, 1 or more"));
     addNumber("seed", tr("Seed"), tr("Decides initial weights, batches and dropout"), true, 0, 9e15,
         tr("a whole number, 0 or more"));
+    addNumber("accumulation.steps", tr("Accumulate"),
+        tr("Micro-batches in a step: their gradients are averaged before the weights are updated"), true, 1, 4096,
+        tr("a whole number from 1 to 4096"));
+    addFlag("accumulation.guard", tr("Guard"), tr("Drop a micro-batch whose loss is not finite"));
     addCombo("loss", tr("Loss"), tr("What is minimised"),
         {QStringLiteral("cross_entropy"), QStringLiteral("mse"), QStringLiteral("bce_with_logits")});
     addCombo("loss_form", tr("Loss form"),
         tr("Of cross entropy: one op in FP32, or parts whose results have formats of their own"),
         {QStringLiteral("fused"), QStringLiteral("log_softmax"), QStringLiteral("log_of_softmax")});
+    addNumber("label_smoothing", tr("Smoothing"),
+        tr("Share of the target that all classes get alike, instead of the label alone"), false, 0, 0.999,
+        tr("a share from 0 to below 1"));
     addNumber("loss_weight", tr("Loss weight"), tr("Multiplies the loss; small values push gradients toward underflow"),
         false, 1e-30, 1e30, tr("a number above 0"));
     addNumber("evaluation.every", tr("Judge every"),
@@ -163,7 +172,9 @@ void SetupPanel::updateRelevance()
              "stride", "modulus", "length", "symbols"}) {
         use(std::string("data.") + setting, set.reads(setting), tr("No effect on the set %1.").arg(setName));
     }
-    use("loss_form", present("loss") == "cross_entropy", tr("No effect: only cross entropy has parts."));
+    for (const char* path : {"loss_form", "label_smoothing"}) {
+        use(path, present("loss") == "cross_entropy", tr("No effect: only cross entropy has it."));
+    }
     use("optimizer.momentum", isSgd, tr("No effect: Adam has betas instead."));
     for (const char* path : {"optimizer.beta1", "optimizer.beta2", "optimizer.epsilon"}) {
         use(path, !isSgd, tr("No effect: SGD has none."));

@@ -89,7 +89,9 @@ void StatusLine::showQueue(const SessionStatus& status)
         }
         const auto& last = m_controller->facts(lane.id).last;
         const double share = last ? waitShare(last->timeMs) : 0;
-        isWaiting = isWaiting || (share > muchWaiting && lane.status == RunStatus::Running);
+        isWaiting = isWaiting
+            || (share > muchWaiting && *lane.queuedBatches < lane.config->data.prefetch
+                && status.state == SessionState::Running);
         lines.append(tr("%1: %2 of %3 batches ready, waits %4 of a step")
                          .arg(QString::fromStdString(lane.config->name))
                          .arg(*lane.queuedBatches)

@@ -11,6 +11,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <limits>
 #include <new>
 
@@ -142,6 +143,21 @@ std::uint64_t physicalMemory()
     return pages > 0 && pageBytes > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(pageBytes) : 0;
 }
 
+/// MemAvailable of /proc/meminfo: what can be had without swapping, caches that would make room included.
+std::uint64_t availableMemory()
+{
+    std::ifstream in("/proc/meminfo");
+    std::string key;
+    std::uint64_t kibibytes = 0;
+    std::string rest;
+    while (in >> key >> kibibytes && std::getline(in, rest)) {
+        if (key == "MemAvailable:") {
+            return kibibytes * 1024;
+        }
+    }
+    return 0;
+}
+
 DeviceInfo describeCpu()
 {
     const CpuIsa isa = cpuIsa();
@@ -165,6 +181,8 @@ class CpuBackend : public Backend
 {
 public:
     [[nodiscard]] const DeviceInfo& device() const override { return m_device; }
+
+    [[nodiscard]] std::uint64_t freeMemory() const override { return availableMemory(); }
 
     std::unique_ptr<Buffer> allocate(std::size_t bytes) override { return std::make_unique<CpuBuffer>(bytes); }
 

@@ -151,11 +151,12 @@ private:
     Target m_y;
 };
 
+/// Mean over rows of -logP[label], smoothed, or its gradient.
 class NllKernel : public Kernel
 {
 public:
     explicit NllKernel(const KernelRequest& request)
-        : m_ignoreIndex(attributesOf<CrossEntropyAttributes>(request.attributes).ignoreIndex)
+        : m_attributes(attributesOf<CrossEntropyAttributes>(request.attributes))
         , m_isGradient(request.op == Op::NllLossGrad)
         , m_classes(static_cast<std::size_t>((m_isGradient ? request.outputs : request.inputs)[0].shape.back()))
         , m_rows(elementsOf(request.inputs[1]))
@@ -173,50 +174,71 @@ public:
 
     void run(Stream& /*stream*/) override
     {
-        const double rows = countedRows(m_labels, m_rows, m_ignoreIndex);
+        const double rows = countedRows(m_labels, m_rows, m_attributes.ignoreIndex);
         if (m_isGradient) {
-            spread(static_cast<float>(-double {scalarAt(m_in.data)} / rows));
+            spread(-double {scalarAt(m_in.data)} / rows);
         } else {
             writeScalar(m_out, -picked() / rows);
         }
     }
 
 private:
-    /// The sum of what the labels point to; NaN if one points outside.
+    /// The sum of what the labels point to, smoothed; NaN if one points outside.
     [[nodiscard]] double picked() const
     {
+        const double share = m_attributes.labelSmoothing;
         double sum = 0.0;
         for (std::size_t row = 0; row < m_rows; ++row) {
-            if (m_labels[row] == m_ignoreIndex) {
+            if (m_labels[row] == m_attributes.ignoreIndex) {
                 continue;
             }
             const auto label = static_cast<std::size_t>(m_labels[row]);
             float scratch = 0.0F;
-            sum += label < m_classes ? double {*m_in.read(row * m_classes + label, 1, &scratch)}
+            sum += label < m_classes ? (1.0 - share) * double {*m_in.read(row * m_classes + label, 1, &scratch)}
                                      : std::numeric_limits<double>::quiet_NaN();
+            if (share != 0.0) { // 0 times an infinity would be NaN
+                sum += share / static_cast<double>(m_classes) * rowTotal(row);
+            }
         }
         return sum;
     }
 
-    /// `value` at the labels, 0 elsewhere.
-    void spread(float value) const
+    [[nodiscard]] double rowTotal(std::size_t row) const
     {
+        double total = 0.0;
+        Block in;
+        forBlocks(m_classes, [&](std::size_t column, std::size_t n) {
+            const float* values = m_in.read(row * m_classes + column, n, in.values);
+            for (std::size_t i = 0; i < n; ++i) {
+                total += double {values[i]};
+            }
+        });
+        return total;
+    }
+
+    /// `d` shared out among a row's elements as the smoothed label says.
+    void spread(double d) const
+    {
+        const double share = m_attributes.labelSmoothing;
+        const double other = share / static_cast<double>(m_classes);
+        const auto elsewhere = static_cast<float>(share == 0.0 ? 0.0 : other * d);
+        const auto atLabel = static_cast<float>((1.0 - share + other) * d);
         Block out;
         for (std::size_t row = 0; row < m_rows; ++row) {
-            const bool isIgnored = m_labels[row] == m_ignoreIndex;
+            const bool isIgnored = m_labels[row] == m_attributes.ignoreIndex;
             const auto label = static_cast<std::size_t>(m_labels[row]);
             forBlocks(m_classes, [&](std::size_t column, std::size_t n) {
                 float* place = m_out.place(row * m_classes + column, out.values);
-                std::fill_n(place, n, 0.0F);
+                std::fill_n(place, n, isIgnored ? 0.0F : elsewhere);
                 if (!isIgnored && label - column < n) {
-                    place[label - column] = value;
+                    place[label - column] = atLabel;
                 }
                 m_out.finish(row * m_classes + column, n, out.values);
             });
         }
     }
 
-    std::int32_t m_ignoreIndex;
+    CrossEntropyAttributes m_attributes;
     bool m_isGradient;
     std::size_t m_classes;
     std::size_t m_rows;

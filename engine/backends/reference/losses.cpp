@@ -118,14 +118,19 @@ void softmaxCrossEntropyGrad(const Operands& operands)
 
 void nllLoss(const Operands& operands)
 {
-    const std::int32_t ignoreIndex = operands.attributes<CrossEntropyAttributes>().ignoreIndex;
+    const auto [smoothing, ignoreIndex] = operands.attributes<CrossEntropyAttributes>();
+    const double share = smoothing;
     const Input logProbabilities = operands.in(0);
     const Input labels = operands.in(1);
     const std::int64_t n = logProbabilities.size() / labels.size();
     double loss = 0;
     for (std::int64_t row = 0; row < labels.size(); ++row) {
-        if (labels.integer(row) != ignoreIndex) {
-            loss -= logProbabilities[row * n + labelOf(labels, row, n)];
+        if (labels.integer(row) == ignoreIndex) {
+            continue;
+        }
+        loss -= (1 - share) * logProbabilities[row * n + labelOf(labels, row, n)];
+        for (std::int64_t i = 0; i < n && share != 0; ++i) { // 0 times an infinity would be NaN
+            loss -= share / static_cast<double>(n) * logProbabilities[row * n + i];
         }
     }
     operands.out(0).set(0, loss / countedRows(labels, ignoreIndex));
@@ -133,7 +138,8 @@ void nllLoss(const Operands& operands)
 
 void nllLossGrad(const Operands& operands)
 {
-    const std::int32_t ignoreIndex = operands.attributes<CrossEntropyAttributes>().ignoreIndex;
+    const auto [smoothing, ignoreIndex] = operands.attributes<CrossEntropyAttributes>();
+    const double share = smoothing;
     const double d = operands.in(0)[0];
     const Input labels = operands.in(1);
     const Output gradient = operands.out(0);
@@ -141,9 +147,10 @@ void nllLossGrad(const Operands& operands)
     const double rows = countedRows(labels, ignoreIndex);
     for (std::int64_t row = 0; row < labels.size(); ++row) {
         const bool isIgnored = labels.integer(row) == ignoreIndex;
-        const std::int64_t label = isIgnored ? -1 : labelOf(labels, row, n);
+        const std::int64_t label = isIgnored ? 0 : labelOf(labels, row, n);
         for (std::int64_t i = 0; i < n; ++i) {
-            gradient.set(row * n + i, i == label ? -d / rows : 0);
+            const double target = share / static_cast<double>(n) + (i == label ? 1 - share : 0);
+            gradient.set(row * n + i, isIgnored || target == 0 ? 0 : -target * d / rows);
         }
     }
 }
