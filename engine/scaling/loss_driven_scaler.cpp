@@ -74,8 +74,8 @@ private:
 } // namespace
 
 constinit const ScalerFamily lossDrivenFamily {.name = "loss-driven",
-    .title = "loss-driven (home-made)",
-    .summary = "Watches the loss instead of the gradients and never skips: there to be seen failing.",
+    .title = "loss-driven",
+    .summary = "Home-made: watches the loss instead of the gradients and never skips; there to be seen failing.",
     .parameters = parameters,
     .make = makeMachine<LossDrivenScaler>};
 

@@ -288,6 +288,8 @@ void TestLaneCard::parametersAreSentByTheirKeys()
     QTRY_VERIFY_WITH_TIMEOUT(named<NumberField>(card(1), QStringLiteral("scale_window")), patienceMs);
     auto* floor = named<NumberField>(card(1), QStringLiteral("min_loss_scale"));
     QVERIFY(floor->text().isEmpty());
+    QCOMPARE(floor->placeholderText(), QStringLiteral("none"));
+    QCOMPARE(named<NumberField>(card(1), QStringLiteral("max_loss_scale"))->text(), QStringLiteral("2^24"));
     type(floor, QStringLiteral("4"));
     QTRY_COMPARE_WITH_TIMEOUT(valueOf(*config(1).scaler, "min_scale"), std::optional(4.0), patienceMs);
     type(floor, QString());

@@ -60,6 +60,20 @@ void RunLoader::loadReplay(RunId run)
     });
 }
 
+void RunLoader::loadGradients(RunId run)
+{
+    start([this, run, database = m_database] {
+        const RunStore store(database, StoreAccess::ReadOnly);
+        auto steps = std::make_shared<std::vector<PlayStep>>();
+        for (const StepRecord& record : store.records(run)) {
+            steps->push_back({.gradMax = record.gradMax, .loss = record.loss});
+        }
+        return [this, run, steps = std::shared_ptr<const std::vector<PlayStep>>(std::move(steps))] {
+            emit gradientsLoaded(run, steps);
+        };
+    });
+}
+
 void RunLoader::loadLane(std::shared_ptr<RunWriter> writer, std::uint32_t lane)
 {
     start([this, lane, writer = std::move(writer), database = m_database] {

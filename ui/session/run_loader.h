@@ -2,6 +2,7 @@
 /// on the GUI thread.
 #pragma once
 
+#include "engine/scaling/scaler_play.h"
 #include "engine/store/run_store.h"
 
 #include <QObject>
@@ -9,6 +10,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <vector>
 
 namespace mantissa {
 
@@ -22,6 +24,8 @@ public:
     void loadColumns(RunId run);
     /// The experiment that replays the run, as JSON text.
     void loadReplay(RunId run);
+    /// What scalers need of the run's steps to play them again.
+    void loadGradients(RunId run);
     /// Writes out what `writer` still holds, then reads the run of a session's lane.
     void loadLane(std::shared_ptr<RunWriter> writer, std::uint32_t lane);
 
@@ -29,6 +33,7 @@ signals:
     void columnsLoaded(const mantissa::RunInfo& info, std::shared_ptr<const mantissa::RunColumns> columns);
     void laneLoaded(std::uint32_t lane, std::shared_ptr<const mantissa::RunColumns> columns);
     void replayLoaded(mantissa::RunId run, const QByteArray& experiment);
+    void gradientsLoaded(mantissa::RunId run, std::shared_ptr<const std::vector<mantissa::PlayStep>> steps);
     void failed(const QString& why);
 
 private:

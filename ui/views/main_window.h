@@ -83,6 +83,7 @@ public:
 public slots:
     void setPresenting(bool isPresenting);
     void showPalette();
+    void showScalerLab();
 
 protected:
     void closeEvent(QCloseEvent* event) override;

@@ -10,6 +10,7 @@
 #include "ui/views/main_window.h"
 #include "ui/views/memory_planner_dialog.h"
 #include "ui/views/run_bar.h"
+#include "ui/views/scaler_lab.h"
 #include "ui/views/status_line.h"
 
 #include <QActionGroup>
@@ -296,6 +297,9 @@ void MainWindow::makeToolsMenu()
         menu, QStringLiteral("palette"), tr("&Commands\u2026"), QKeySequence(Qt::CTRL | Qt::Key_K),
         [this] { showPalette(); }, tr("Everything the window can do, by name"));
     add(
+        menu, QStringLiteral("scalerLab"), tr("&Scaler lab\u2026"), {}, [this] { showScalerLab(); },
+        tr("What each kind of gradient scaler would do with given steps, without training"));
+    add(
         menu, QStringLiteral("memoryPlanner"), tr("&Memory planner\u2026"), {},
         [this] {
             auto* dialog = new MemoryPlannerDialog(this);
@@ -309,6 +313,14 @@ void MainWindow::makeToolsMenu()
             QDesktopServices::openUrl(QUrl::fromLocalFile(QFileInfo(file).absolutePath()));
         });
     }
+}
+
+void MainWindow::showScalerLab()
+{
+    auto* lab = new ScalerLab(m_controller->database(), this);
+    lab->setObjectName(QStringLiteral("scalerLab"));
+    lab->setAttribute(Qt::WA_DeleteOnClose);
+    lab->show();
 }
 
 void MainWindow::makeHelpMenu()

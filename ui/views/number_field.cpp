@@ -32,6 +32,18 @@ std::optional<double> parseNumber(const QString& text)
     return std::nullopt;
 }
 
+namespace {
+
+/// Six digits, but 2^24 rather than 1.67772e+07.
+QString shownText(double value)
+{
+    int exponent = 0;
+    constexpr double longest = 1e6;
+    return value >= longest && powerOfTwoExponent(value, exponent) ? formatPowerOfTwo(value) : formatValue(value, 6);
+}
+
+} // namespace
+
 NumberField::NumberField(QWidget* parent)
     : QLineEdit(parent)
     , m_requirement(tr("a number"))
@@ -100,7 +112,7 @@ void NumberField::revert()
 {
     setText(std::isnan(m_value) ? QString()
             : m_isInteger       ? QLocale().toString(static_cast<qlonglong>(m_value))
-                                : formatValue(m_value, 6));
+                                : shownText(m_value));
     setModified(false);
     setCursorPosition(0);
 }

@@ -107,6 +107,7 @@ void ScalerForm::rebuild(const ScalerFamily& family)
         setTabOrder(before, control); // else new fields would come after everything else in the window
         before = control;
     }
+    setVisible(!m_rows.empty()); // no gap where there is nothing
     updateGeometry();
 }
 
