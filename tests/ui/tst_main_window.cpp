@@ -3,6 +3,7 @@
 #include "engine/store/run_store.h"
 #include "tests/ui/small_experiment.h"
 #include "ui/plots/dashboard.h"
+#include "ui/views/code_view.h"
 #include "ui/views/command_palette.h"
 #include "ui/views/events_view.h"
 #include "ui/views/experiments_view.h"
@@ -110,6 +111,7 @@ private slots:
     void aStoredRunIsShownAndRepeatedExactly();
     void runsTrainedInTheOpenWindowAreListed();
     void lanesThatLearnNothingSaySo();
+    void theCodeFollowsTheSelectedLane();
     void ctrlZTakesBackADeletion();
     void aLockedDatabaseIsExplainedAndNothingIsLost();
     void knobsTurnedAtRandomReplayExactly();
@@ -549,6 +551,23 @@ void TestMainWindow::lanesThatLearnNothingSaySo()
     QVERIFY2(sentence(1).text.contains(QStringLiteral("every step was skipped")), qPrintable(sentence(1).text));
     QVERIFY2(sentence(1).text.contains(QStringLiteral("overflowed of")), qPrintable(sentence(1).text));
     QVERIFY(sentence(0).tone == Tone::Problem && sentence(1).tone == Tone::Problem);
+}
+
+void TestMainWindow::theCodeFollowsTheSelectedLane()
+{
+    open(smallExperimentText(20));
+    const auto lanes = m_window->laneList()->lanes();
+    m_window->laneList()->select(lanes.at(0));
+    QTRY_VERIFY_WITH_TIMEOUT(
+        m_window->codeView()->code().contains(QStringLiteral("for step in range(20)")), patienceMs);
+    QVERIFY(!m_window->codeView()->code().contains(QStringLiteral("GradScaler")));
+    m_window->laneList()->select(lanes.at(1));
+    QTRY_VERIFY_WITH_TIMEOUT(m_window->codeView()->code().contains(QStringLiteral("GradScaler")), patienceMs);
+    QVERIFY(!m_window->codeView()->code().contains(QStringLiteral("WRONG")));
+    const nlohmann::json clip {{"order", "clip-then-unscale"}, {"max_norm", 1.5}};
+    m_window->controller()->set(lanes.at(1), "clip", clip);
+    QTRY_VERIFY_WITH_TIMEOUT(m_window->codeView()->code().contains(QStringLiteral("WRONG ORDER")), patienceMs);
+    QVERIFY(m_window->codeView()->code().contains(QStringLiteral("clip_grad_norm_(model.parameters(), 1.5)")));
 }
 
 void TestMainWindow::aStoredRunIsShownAndRepeatedExactly()

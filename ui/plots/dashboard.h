@@ -96,7 +96,7 @@ public:
     /// Takes in what is waiting and asks for a redraw if something changed.
     void refresh();
     /// The largest share of its thread's time that refresh() may spend on curves that grow; it then draws less often,
-    /// but at least 5 times a second. What a person does is always drawn at once. 1, as at first: no limit.
+    /// but at least twice a second. What a person does is always drawn at once. 1, as at first: no limit.
     void setDrawingShare(double share);
     [[nodiscard]] FrameTime frameTime() const;
     void resetFrameTime();

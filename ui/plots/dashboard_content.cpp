@@ -14,7 +14,7 @@ namespace {
 
 constexpr double takeInMs = 6;
 constexpr double compareMs = 3;
-constexpr double longestPauseMs = 200;
+constexpr double longestPauseMs = 400;
 constexpr qint64 tableEveryMs = 100; // numbers that change faster cannot be read
 constexpr qint64 sparingTableEveryMs = 250; // where drawing is limited
 constexpr double storedShare = 0.62; // of a stored run's colour: live lanes come first

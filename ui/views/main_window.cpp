@@ -7,6 +7,7 @@
 #include "ui/session/run_loader.h"
 #include "ui/style/number_format.h"
 #include "ui/style/theme.h"
+#include "ui/views/code_view.h"
 #include "ui/views/events_view.h"
 #include "ui/views/experiments_view.h"
 #include "ui/views/icon.h"
@@ -62,6 +63,7 @@ MainWindow::MainWindow(const Options& options, QWidget* parent)
     , m_setup(new SetupPanel)
     , m_runs(new RunsView(options.database))
     , m_events(new EventsView)
+    , m_code(new CodeView)
     , m_statusLine(new StatusLine(m_controller))
     , m_remembersState(options.remembersState)
 {
@@ -139,6 +141,8 @@ void MainWindow::makeDocks()
     m_eventsDock = makeDock(QStringLiteral("events"), tr("Events"), m_events, Qt::BottomDockWidgetArea);
     m_runsDock = makeDock(QStringLiteral("runs"), tr("Runs"), m_runs, Qt::BottomDockWidgetArea);
     tabifyDockWidget(m_eventsDock, m_runsDock);
+    m_codeDock = makeDock(QStringLiteral("code"), tr("Code (PyTorch)"), m_code, Qt::BottomDockWidgetArea);
+    tabifyDockWidget(m_runsDock, m_codeDock);
     m_eventsDock->raise();
     const int letter = fontMetrics().averageCharWidth();
     resizeDocks({m_experimentsDock, m_lanesDock}, {letter * 32, letter * 42}, Qt::Horizontal);
@@ -196,6 +200,7 @@ void MainWindow::connectOpMap()
 {
     m_opMap->setUndoStack(m_dashboard->undoStack());
     connect(m_lanes, &LaneList::selectionChanged, m_opMap, &OpMapPanel::setLane);
+    connect(m_lanes, &LaneList::selectionChanged, this, &MainWindow::showCode);
     connect(m_opMap, &OpMapPanel::laneChosen, m_lanes, &LaneList::select);
     connect(m_opMap, &OpMapPanel::notice, this, [this](const QString& text) { statusBar()->showMessage(text, 5000); });
 }
@@ -303,6 +308,7 @@ void MainWindow::followStatus()
 {
     const auto status = m_controller->status();
     m_dashboard->setExpectedSteps(status->totalSteps);
+    showCode();
     if (!status->lanes.empty() && m_baselineShown != status->baseline) {
         m_baselineShown = status->baseline;
         m_dashboard->setBaseline(status->baseline);
@@ -318,6 +324,19 @@ void MainWindow::followStatus()
         m_dashboard->setEmptyText(
             count == 1 ? tr("Space trains the lane") : tr("Space trains the %1 lanes").arg(formatCount(count)));
     }
+}
+
+void MainWindow::showCode()
+{
+    const auto status = m_controller->status();
+    const auto selected = m_lanes->selected();
+    std::shared_ptr<const LaneConfig> config;
+    for (const LaneStatus& lane : status ? status->lanes : std::vector<LaneStatus>()) {
+        if (lane.id == selected) {
+            config = lane.config;
+        }
+    }
+    m_code->show(config);
 }
 
 void MainWindow::noteEvent(const Event& event)

@@ -21,6 +21,7 @@ class QTabWidget;
 namespace mantissa {
 
 class Dashboard;
+class CodeView;
 class EventsView;
 class ExperimentsView;
 class LaneList;
@@ -70,6 +71,8 @@ public:
 
     [[nodiscard]] EventsView* eventsView() const { return m_events; }
 
+    [[nodiscard]] CodeView* codeView() const { return m_code; }
+
     [[nodiscard]] ExperimentsView* experimentsView() const { return m_experiments; }
 
     [[nodiscard]] MessageBar* messageBar() const { return m_messages; }
@@ -103,6 +106,7 @@ private:
     void connectRuns();
     void replaced(SessionController::Replacement reason);
     void followStatus();
+    void showCode();
     void followLanes();
     [[nodiscard]] bool showsOpMap() const;
     void noteEvent(const Event& event);
@@ -154,12 +158,14 @@ private:
     SetupPanel* m_setup;
     RunsView* m_runs;
     EventsView* m_events;
+    CodeView* m_code;
     StatusLine* m_statusLine;
     QDockWidget* m_experimentsDock = nullptr;
     QDockWidget* m_setupDock = nullptr;
     QDockWidget* m_lanesDock = nullptr;
     QDockWidget* m_eventsDock = nullptr;
     QDockWidget* m_runsDock = nullptr;
+    QDockWidget* m_codeDock = nullptr;
     QMenu* m_recentMenu = nullptr;
     QActionGroup* m_themes = nullptr;
     QAction* m_presenter = nullptr;

@@ -221,7 +221,7 @@ void MainWindow::setPresenting(bool isPresenting)
         m_layoutBeforePresenting = saveState();
         m_pointSizeBeforePresenting = QApplication::font().pointSizeF();
     }
-    for (QDockWidget* dock : {m_experimentsDock, m_setupDock, m_eventsDock, m_runsDock}) {
+    for (QDockWidget* dock : {m_experimentsDock, m_setupDock, m_eventsDock, m_runsDock, m_codeDock}) {
         dock->setVisible(!isPresenting);
     }
     menuBar()->setVisible(!isPresenting);

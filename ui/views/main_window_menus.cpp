@@ -145,7 +145,7 @@ void MainWindow::makeViewMenu()
         },
         tr("What a step of the selected lane executes, in which formats"));
     menu->addSeparator();
-    for (QDockWidget* dock : {m_experimentsDock, m_setupDock, m_lanesDock, m_eventsDock, m_runsDock}) {
+    for (QDockWidget* dock : {m_experimentsDock, m_setupDock, m_lanesDock, m_eventsDock, m_runsDock, m_codeDock}) {
         QAction* toggle = dock->toggleViewAction();
         toggle->setObjectName(dock->objectName() + QStringLiteral("Toggle"));
         menu->addAction(toggle);
