@@ -73,10 +73,7 @@ public:
 
     std::string write() &&
     {
-        m_script.line("import math");
-        m_script.line("import torch");
-        m_script.line("import torch.nn.functional as F");
-        m_script.line();
+        m_script.line("import math, torch, torch.nn.functional as F");
         writeModel();
         writeOptimizer();
         writeSchedule();

@@ -144,6 +144,13 @@ void MainWindow::makeViewMenu()
             m_opMap->view()->setFocus();
         },
         tr("What a step of the selected lane executes, in which formats"));
+    add(
+        menu, QStringLiteral("showCode"), tr("&Code of the selected lane"), QKeySequence(Qt::CTRL | Qt::Key_3),
+        [this] {
+            m_codeDock->show();
+            m_codeDock->raise();
+        },
+        tr("Its training loop in PyTorch"));
     menu->addSeparator();
     for (QDockWidget* dock : {m_experimentsDock, m_setupDock, m_lanesDock, m_eventsDock, m_runsDock, m_codeDock}) {
         QAction* toggle = dock->toggleViewAction();
