@@ -26,12 +26,12 @@ double steadyNow()
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Absolute from the start, so that it means the same folder to whoever reads the stored runs, from wherever.
-std::filesystem::path absoluteFolder(const std::filesystem::path& folder)
+/// Absolute from the start, so that it means the same to whoever reads the stored runs, from wherever.
+std::filesystem::path absolutePath(const std::filesystem::path& path)
 {
     std::error_code ignored; // the working directory may be gone, which matters only to relative data paths
     const std::filesystem::path here = std::filesystem::current_path(ignored);
-    return (here / folder).lexically_normal();
+    return (here / path).lexically_normal();
 }
 
 /// As it is stored: not relative to the folder of an experiment file that a replay will not come from.
@@ -114,11 +114,12 @@ LaneGroup::LaneGroup(
     , m_threadsPerLane(std::max(1, m_threads / static_cast<int>(std::max<std::size_t>(m_experiment.lanes.size(), 1))))
     , m_pool(
           std::min(m_threads, static_cast<int>(std::max<std::size_t>(m_experiment.lanes.size(), 1))), m_threadsPerLane)
-    , m_datasets(absoluteFolder(m_experiment.directory))
+    , m_datasets(absolutePath(m_experiment.directory))
     , m_startedAt(steadyNow())
 {
-    m_experiment.directory = absoluteFolder(m_experiment.directory);
+    m_experiment.directory = absolutePath(m_experiment.directory);
     if (!m_options.checkpoints.folder.empty()) {
+        m_options.checkpoints.folder = absolutePath(m_options.checkpoints.folder);
         m_checkpoints = std::make_unique<CheckpointKeeper>(m_options.checkpoints);
     }
     for (const LaneConfig& config : m_experiment.lanes) {
@@ -177,7 +178,7 @@ std::unique_ptr<LaneGroup::Member> LaneGroup::resumeMember(std::uint32_t id, con
     made->early.push_back({.kind = EventKind::Resumed,
         .step = made->lane->nextStep(),
         .lane = id,
-        .path = resumed.file.string(),
+        .path = absolutePath(resumed.file).string(),
         .unixSeconds = unixNow()});
     return made;
 }

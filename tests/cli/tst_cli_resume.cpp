@@ -21,7 +21,7 @@ private slots:
     {
         const QString database = m_cli.path("a.db");
         const CliResult whole = m_cli.run({"run", m_file, "--no-db", "--json", "--steps", "30"});
-        const CliResult half = m_cli.run({"run", m_file, "--db", database, "--json", "--checkpoints", m_cli.path("a")});
+        const CliResult half = m_cli.run({"run", m_file, "--db", database, "--json", "--checkpoints", "a"});
         QVERIFY2(half.code == 0, qPrintable(half.err));
         for (int lane = 0; lane < 2; ++lane) {
             const QString id = QString::number(half.json()["runs"].toArray().at(lane)["id"].toInt());
@@ -34,7 +34,7 @@ private slots:
             // The stored run knows where it came from, and repeats without its parent.
             const QString resumed = QString::number(run["id"].toInt());
             const CliResult shown = m_cli.run({"runs", "show", resumed, "--db", database});
-            QVERIFY2(shown.out.contains("resumed"), qPrintable(shown.out));
+            QVERIFY2(shown.out.contains("step 12: resumed " + m_cli.path("a")), qPrintable(shown.out));
         }
     }
 
