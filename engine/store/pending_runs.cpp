@@ -1,5 +1,6 @@
 #include "engine/store/pending_runs.h"
 
+#include "engine/core/clock.h"
 #include "engine/core/hash.h"
 #include "engine/store/step_chunk.h"
 #include "engine/store/store_names.h"
@@ -7,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 
@@ -16,11 +16,6 @@ namespace mantissa {
 namespace {
 
 constexpr std::size_t maxEarlyEvents = 4096;
-
-double unixNow()
-{
-    return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 /// Invalid UTF-8 in a name must not cost a run.
 std::string textOf(const nlohmann::json& json)
@@ -237,7 +232,7 @@ void PendingRuns::createRow(SQLite::Database& connection, Run& run, std::int64_t
     insert.bind(++at, signedBits(start.config.seed));
     insert.bind(++at, start.initialWeightsHash);
     insert.bind(++at, start.unixSeconds);
-    insert.bind(++at, unixNow());
+    insert.bind(++at, unixSeconds());
     insert.exec();
     run.tentative = connection.getLastInsertRowid();
 }
@@ -291,7 +286,7 @@ void PendingRuns::updateRow(SQLite::Database& connection, const Run& run)
         "bytes_copies = ?, bytes_gradients = ?, bytes_optimizer = ?, bytes_activations = ?, bytes_workspace = ? "
         "WHERE id = ? AND (status IN ('running', 'interrupted') OR ?)");
     int at = 0;
-    update.bind(++at, unixNow());
+    update.bind(++at, unixSeconds());
     update.bind(++at, run.steps);
     update.bind(++at, run.lostSteps);
     update.bind(++at, run.last.loss);

@@ -1,9 +1,10 @@
 #include "engine/train/checkpoint_keeper.h"
 
+#include "engine/core/clock.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <system_error>
 #include <utility>
 
@@ -12,11 +13,6 @@ namespace mantissa {
 namespace {
 
 constexpr std::size_t kept = 2;
-
-double steadyNow()
-{
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 /// A lane's name as a folder's: letters, digits, and "-" for all else.
 std::string folderName(const std::string& lane)
@@ -35,7 +31,7 @@ std::string folderName(const std::string& lane)
 
 CheckpointKeeper::CheckpointKeeper(CheckpointPlan plan)
     : m_plan(std::move(plan))
-    , m_startedAt(steadyNow())
+    , m_startedAt(steadySeconds())
     , m_thread([this] { work(); })
 {
 }
@@ -57,12 +53,12 @@ bool CheckpointKeeper::isDue(std::uint32_t lane, std::int64_t nextStep) const
     }
     const auto last = m_lastAdded.find(lane);
     const double since = last == m_lastAdded.end() ? m_startedAt : last->second;
-    return m_plan.everySeconds > 0 && steadyNow() - since >= m_plan.everySeconds;
+    return m_plan.everySeconds > 0 && steadySeconds() - since >= m_plan.everySeconds;
 }
 
 void CheckpointKeeper::add(std::uint32_t lane, Checkpoint checkpoint)
 {
-    m_lastAdded[lane] = steadyNow();
+    m_lastAdded[lane] = steadySeconds();
     {
         const std::lock_guard lock(m_mutex);
         std::erase_if(m_waiting, [lane](const Job& job) { return job.lane == lane; });

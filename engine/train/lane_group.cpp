@@ -1,12 +1,12 @@
 #include "engine/train/lane_group.h"
 
 #include "engine/backends/backend_registry.h"
+#include "engine/core/clock.h"
 #include "engine/core/error.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <thread>
@@ -15,16 +15,6 @@
 namespace mantissa {
 
 namespace {
-
-double unixNow()
-{
-    return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
-double steadyNow()
-{
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 /// Absolute from the start, so that it means the same to whoever reads the stored runs, from wherever.
 std::filesystem::path absolutePath(const std::filesystem::path& path)
@@ -85,7 +75,7 @@ struct LaneGroup::Member
                         .lane = lane->id(),
                         .path = path,
                         .after = value.dump(),
-                        .unixSeconds = unixNow()});
+                        .unixSeconds = unixSeconds()});
                 }
             }
         }
@@ -115,7 +105,7 @@ LaneGroup::LaneGroup(
     , m_pool(
           std::min(m_threads, static_cast<int>(std::max<std::size_t>(m_experiment.lanes.size(), 1))), m_threadsPerLane)
     , m_datasets(absolutePath(m_experiment.directory))
-    , m_startedAt(steadyNow())
+    , m_startedAt(steadySeconds())
 {
     m_experiment.directory = absolutePath(m_experiment.directory);
     if (!m_options.checkpoints.folder.empty()) {
@@ -179,7 +169,7 @@ std::unique_ptr<LaneGroup::Member> LaneGroup::resumeMember(std::uint32_t id, con
         .step = made->lane->nextStep(),
         .lane = id,
         .path = absolutePath(resumed.file).string(),
-        .unixSeconds = unixNow()});
+        .unixSeconds = unixSeconds()});
     return made;
 }
 
@@ -195,7 +185,7 @@ LaneGroup::Member& LaneGroup::member(std::uint32_t lane)
 
 void LaneGroup::emit(Member* member, Event event)
 {
-    event.unixSeconds = unixNow();
+    event.unixSeconds = unixSeconds();
     if (member != nullptr) {
         event.lane = member->lane->id();
     }
@@ -237,7 +227,7 @@ void LaneGroup::start(Member& member)
         .threads = m_threads,
         .threadsPerLane = m_threadsPerLane,
         .initialWeightsHash = member.initialWeightsHash,
-        .unixSeconds = unixNow()};
+        .unixSeconds = unixSeconds()};
     for (RunObserver* observer : m_options.observers) {
         observer->runStarted(start);
         for (Event& event : member.early) {
@@ -281,10 +271,10 @@ std::int64_t LaneGroup::totalSteps() const
 void LaneGroup::stepMember(std::size_t index)
 {
     Member& stepping = *m_stepping[index];
-    const double before = steadyNow();
+    const double before = steadySeconds();
     try {
         m_records[index] = stepping.lane->step();
-        stepping.trainingSeconds += steadyNow() - before;
+        stepping.trainingSeconds += steadySeconds() - before;
         stepping.lane->validateIfDue(m_records[index], m_interrupt);
     } catch (const std::exception& error) {
         stepping.failure = error.what();
@@ -324,7 +314,7 @@ std::span<const StepRecord> LaneGroup::step()
         if (m_stepping[i]->failure.empty()) {
             StepRecord record = m_records[i];
             record.generation = m_generation;
-            record.wallSeconds = steadyNow() - m_startedAt;
+            record.wallSeconds = steadySeconds() - m_startedAt;
             m_stepping[i]->note(record);
             m_records[good++] = record;
         }
@@ -455,7 +445,7 @@ void LaneGroup::end(Member& member, RunStatus status, const std::string& message
     if (status != RunStatus::Stopped) {
         validate(member);
     }
-    summary.unixSeconds = unixNow();
+    summary.unixSeconds = unixSeconds();
 
     constexpr auto kindOf = [](RunStatus ended) {
         switch (ended) {
@@ -505,7 +495,7 @@ void LaneGroup::reset()
     }
     m_members = std::move(fresh);
     ++m_generation;
-    m_startedAt = steadyNow();
+    m_startedAt = steadySeconds();
     emit(nullptr, {.kind = EventKind::Reset});
 }
 

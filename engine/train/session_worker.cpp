@@ -1,5 +1,6 @@
 #include "engine/train/session_worker.h"
 
+#include "engine/core/clock.h"
 #include "engine/core/error.h"
 
 #include <chrono>
@@ -12,11 +13,6 @@ namespace {
 /// Five seconds of records at 50,000 steps a second in all.
 constexpr std::size_t ringCapacity = std::size_t {1} << 16U;
 constexpr double publishInterval = 1.0 / 60;
-
-double now()
-{
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 } // namespace
 
@@ -131,13 +127,13 @@ void Session::Worker::loop()
             waitForCommand(std::nullopt);
             continue;
         }
-        if (m_speedLimit > 0 && now() < m_nextStepAt) {
+        if (m_speedLimit > 0 && steadySeconds() < m_nextStepAt) {
             publishIfDue();
-            waitForCommand(std::min(m_nextStepAt - now(), publishInterval));
+            waitForCommand(std::min(m_nextStepAt - steadySeconds(), publishInterval));
             continue;
         }
         if (m_speedLimit > 0) {
-            m_nextStepAt = std::max(m_nextStepAt + 1 / m_speedLimit, now());
+            m_nextStepAt = std::max(m_nextStepAt + 1 / m_speedLimit, steadySeconds());
         }
         trainOneStep();
     }
@@ -205,7 +201,7 @@ void Session::Worker::settle()
 void Session::Worker::note(Event event)
 {
     if (event.unixSeconds == 0) {
-        event.unixSeconds = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+        event.unixSeconds = unixSeconds();
     }
     event.command = m_currentCommand;
     const std::lock_guard lock(m_mutex);
@@ -214,7 +210,7 @@ void Session::Worker::note(Event event)
 
 void Session::Worker::publishIfDue()
 {
-    const double time = now();
+    const double time = steadySeconds();
     if (time - m_rateSince >= 1) {
         m_rate = static_cast<double>(m_rateSteps) / (time - m_rateSince);
         m_rateSince = time;
@@ -249,7 +245,7 @@ void Session::Worker::publish()
         m_status = std::move(status);
     }
     m_changed.notify_all();
-    m_lastPublished = now();
+    m_lastPublished = steadySeconds();
 }
 
 // --- commands ---
@@ -265,8 +261,8 @@ void Session::Worker::run(std::optional<std::int64_t> steps)
     }
     if (m_state != SessionState::Running) {
         m_state = SessionState::Running;
-        m_nextStepAt = now();
-        m_rateSince = now();
+        m_nextStepAt = steadySeconds();
+        m_rateSince = steadySeconds();
         m_rateSteps = 0;
         note({.kind = EventKind::Started, .step = m_lanes->nextStep()});
     }
@@ -305,7 +301,7 @@ void Session::Worker::extend(std::int64_t totalSteps)
 void Session::Worker::setSpeedLimit(double stepsPerSecond)
 {
     m_speedLimit = stepsPerSecond;
-    m_nextStepAt = now();
+    m_nextStepAt = steadySeconds();
 }
 
 } // namespace mantissa

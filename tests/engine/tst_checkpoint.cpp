@@ -2,37 +2,16 @@
 // and with everything that has state; bad ones are refused and nothing is lost.
 #include "engine/core/error.h"
 #include "engine/train/session.h"
+#include "tests/support/run_recorder.h"
 
 #include <QTemporaryDir>
 #include <QtTest>
-
-#include <map>
 
 using namespace mantissa;
 
 namespace {
 
 using json = nlohmann::json;
-
-class Listener : public RunObserver
-{
-public:
-    void runStarted(const RunStart& start) override { starts.push_back(start); }
-
-    void stepsRecorded(std::span<const StepRecord> steps) override
-    {
-        records.insert(records.end(), steps.begin(), steps.end());
-    }
-
-    void eventHappened(const Event& event) override { events.push_back(event); }
-
-    void runEnded(std::uint32_t lane, const RunSummary& summary) override { ended[lane] = summary; }
-
-    std::vector<RunStart> starts;
-    std::vector<StepRecord> records;
-    std::vector<Event> events;
-    std::map<std::uint32_t, RunSummary> ended;
-};
 
 Experiment experimentOf(const json& settings)
 {
@@ -42,10 +21,10 @@ Experiment experimentOf(const json& settings)
     return parseExperiment(document.dump(), "test");
 }
 
-Listener train(Experiment experiment, const CheckpointPlan& plan = {}, std::vector<ResumedLane> resumed = {},
+RunRecorder train(Experiment experiment, const CheckpointPlan& plan = {}, std::vector<ResumedLane> resumed = {},
     std::int64_t stopAt = 0)
 {
-    Listener listener;
+    RunRecorder listener;
     SessionOptions options;
     options.threads = 1;
     options.observers = {&listener};
@@ -76,7 +55,7 @@ Experiment experimentOf(const ResumedLane& lane)
     return experiment;
 }
 
-std::vector<std::string> writtenFiles(const Listener& listener)
+std::vector<std::string> writtenFiles(const RunRecorder& listener)
 {
     std::vector<std::string> files;
     for (const Event& event : listener.events) {
@@ -95,16 +74,6 @@ QString complaint(const std::filesystem::path& file)
         return QString::fromUtf8(error.what());
     }
     return {};
-}
-
-/// Everything but times.
-bool isSame(const StepRecord& a, const StepRecord& b)
-{
-    const auto same = [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); };
-    return a.step == b.step && same(a.loss, b.loss) && same(a.gradNorm, b.gradNorm) && same(a.scale, b.scale)
-        && same(a.lr, b.lr) && a.growthTracker == b.growthTracker && a.hysteresis == b.hysteresis
-        && a.skipped == b.skipped && same(a.flushed, b.flushed) && same(a.updateRatio, b.updateRatio)
-        && same(a.validationLoss, b.validationLoss) && a.batchHash == b.batchHash;
 }
 
 } // namespace
@@ -155,22 +124,22 @@ private slots:
     {
         QFETCH(const QString, settings);
         const json document = json::parse(settings.toStdString());
-        const Listener whole = train(experimentOf(document));
+        const RunRecorder whole = train(experimentOf(document));
         QCOMPARE(whole.records.size(), std::size_t {30});
         for (const std::int64_t at : {1, 9, 10, 22}) {
             QTemporaryDir folder;
-            const Listener first = train(experimentOf(document), {.folder = folder.path().toStdString()}, {}, at);
+            const RunRecorder first = train(experimentOf(document), {.folder = folder.path().toStdString()}, {}, at);
             const std::vector<std::string> files = writtenFiles(first);
             QCOMPARE(files.size(), std::size_t {1});
             const ResumedLane lane = readBack(files.back());
             QCOMPARE(lane.checkpoint->state.nextStep, at);
-            const Listener rest = train(experimentOf(lane), {}, {lane});
+            const RunRecorder rest = train(experimentOf(lane), {}, {lane});
             QCOMPARE(rest.records.size(), static_cast<std::size_t>(30 - at));
             for (const StepRecord& record : rest.records) {
-                QVERIFY2(isSame(record, whole.records.at(static_cast<std::size_t>(record.step))),
+                QVERIFY2(isSameStep(record, whole.records.at(static_cast<std::size_t>(record.step))),
                     qPrintable(QString("resumed at %1, differs at %2").arg(at).arg(record.step)));
             }
-            QCOMPARE(rest.ended.at(0).weightsHash, whole.ended.at(0).weightsHash);
+            QCOMPARE(rest.summaries.at(0).weightsHash, whole.summaries.at(0).weightsHash);
             QCOMPARE(rest.starts.at(0).initialWeightsHash, whole.starts.at(0).initialWeightsHash);
             QVERIFY(
                 std::ranges::any_of(rest.events, [](const Event& event) { return event.kind == EventKind::Resumed; }));
@@ -180,7 +149,7 @@ private slots:
     void theNewestTwoAreKept()
     {
         QTemporaryDir folder;
-        const Listener run = train(
+        const RunRecorder run = train(
             experimentOf(json::object()), {.folder = folder.path().toStdString(), .everySteps = 5, .everySeconds = 0});
         const std::vector<std::string> files = writtenFiles(run);
         QVERIFY(files.size() >= 2); // some were replaced before they were written
@@ -195,8 +164,8 @@ private slots:
 
     void aFolderThatCannotBeWrittenIsToldAndTrainingGoesOn()
     {
-        const Listener run = train(experimentOf(json::object()), {.folder = "/proc/none", .everySteps = 10});
-        QCOMPARE(run.ended.at(0).status, RunStatus::Finished);
+        const RunRecorder run = train(experimentOf(json::object()), {.folder = "/proc/none", .everySteps = 10});
+        QCOMPARE(run.summaries.at(0).status, RunStatus::Finished);
         QVERIFY(std::ranges::any_of(run.events, [](const Event& event) {
             return event.kind == EventKind::Checkpoint && event.text.find("could not be written") != std::string::npos;
         }));
@@ -205,7 +174,7 @@ private slots:
     void badCheckpointsAreRefused()
     {
         QTemporaryDir folder;
-        const Listener run = train(experimentOf(json::object()), {.folder = folder.path().toStdString()}, {}, 3);
+        const RunRecorder run = train(experimentOf(json::object()), {.folder = folder.path().toStdString()}, {}, 3);
         const std::filesystem::path good = writtenFiles(run).back();
         const std::filesystem::path bad = folder.filePath("bad.safetensors").toStdString();
         const auto damaged = [&](const auto& change) {

@@ -1,5 +1,6 @@
 // Where a step stops being finite: the first 16-bit value in order of execution, told once per place.
 #include "engine/train/session.h"
+#include "tests/support/run_recorder.h"
 
 #include <QtTest>
 
@@ -10,42 +11,26 @@ using namespace mantissa;
 
 namespace {
 
-class Listener : public RunObserver
+struct Trained
 {
-public:
-    void stepsRecorded(std::span<const StepRecord> steps) override
-    {
-        records.insert(records.end(), steps.begin(), steps.end());
-    }
-
-    void eventHappened(const Event& event) override
-    {
-        if (event.kind == EventKind::Numerics) {
-            origins.push_back(event);
-        }
-    }
-
-    void runStarted(const RunStart& /*start*/) override { }
-
-    void runEnded(std::uint32_t /*lane*/, const RunSummary& /*summary*/) override { }
-
     std::vector<StepRecord> records;
-    std::vector<Event> origins;
+    std::vector<Event> origins; ///< Numerics events
 };
 
-Listener train(const nlohmann::json& settings)
+Trained train(const nlohmann::json& settings)
 {
     nlohmann::json document {{"mantissa", 1}, {"name", "t"}, {"steps", 12},
         {"data", {{"kind", "digits"}, {"batch", 32}}}, {"model", {{"kind", "mlp"}, {"hidden", {16}}}},
         {"lanes", {{{"name", "a"}}}}};
     document.merge_patch(settings);
-    Listener listener;
+    RunRecorder recorder;
     SessionOptions options;
-    options.observers = {&listener};
+    options.observers = {&recorder};
     Session session(parseExperiment(document.dump(), "test"), options);
     session.run();
     session.waitUntilIdle();
-    return listener;
+    std::erase_if(recorder.events, [](const Event& event) { return event.kind != EventKind::Numerics; });
+    return {recorder.records, recorder.events};
 }
 
 bool hasText(const Event& event, const char* text)
@@ -63,7 +48,7 @@ private slots:
 
     void finiteStepsHaveNone()
     {
-        const Listener run = train({{"precision", {{"policy", "fp16"}}}, {"scaler", nlohmann::json::object()}});
+        const Trained run = train({{"precision", {{"policy", "fp16"}}}, {"scaler", nlohmann::json::object()}});
         QVERIFY(!run.records.empty());
         QVERIFY(run.origins.empty());
     }
@@ -75,7 +60,7 @@ private slots:
                 {{{"kind", "conv2d"}, {"channels", 8}, {"kernel", 3}, {"init_std", 60}}, "batch_norm", "relu",
                     "flatten", "linear"}}};
         const nlohmann::json sums {{"batch_norm", "fp16"}, {"batch_norm.accumulate", "fp16"}};
-        const Listener run = train({{"model", model}, {"scaler", nlohmann::json::object()},
+        const Trained run = train({{"model", model}, {"scaler", nlohmann::json::object()},
             {"precision", {{"policy", "fp16"}, {"overrides", sums}}}});
         QCOMPARE(run.origins.size(), std::size_t {1}); // the same place in every step
         const Event& origin = run.origins.front();
@@ -87,7 +72,7 @@ private slots:
 
     void aScaleTooLargeOverflowsInTheBackwardPass()
     {
-        const Listener run
+        const Trained run
             = train({{"precision", {{"policy", "fp16"}}}, {"scaler", {{"family", "fixed"}, {"init_scale", 1e12}}}});
         QVERIFY(!run.origins.empty());
         const Event& origin = run.origins.front();
@@ -99,7 +84,7 @@ private slots:
 
     void withoutSixteenBitValuesItIsSaidToBeFp32()
     {
-        const Listener run = train({{"optimizer", {{"kind", "sgd"}, {"lr", 1e6}}}, {"loss_weight", 1e30}});
+        const Trained run = train({{"optimizer", {{"kind", "sgd"}, {"lr", 1e6}}}, {"loss_weight", 1e30}});
         QVERIFY(!run.origins.empty());
         QVERIFY2(hasText(run.origins.front(), "not by a rounding to 16 bits"), run.origins.front().text.c_str());
     }
@@ -107,7 +92,7 @@ private slots:
     void aGradientThatDiesIsFoundWhereItDied()
     {
         // The loss's gradient, 1e-8 / 32 at most, is below half of FP16's smallest number.
-        const Listener run = train({{"precision", {{"policy", "fp16"}}}, {"loss_weight", 1e-8}});
+        const Trained run = train({{"precision", {{"policy", "fp16"}}}, {"loss_weight", 1e-8}});
         QCOMPARE(run.origins.size(), std::size_t {1});
         const Event& origin = run.origins.front();
         QVERIFY2(hasText(origin, "The whole gradient is zero; first in "), origin.text.c_str());
@@ -116,7 +101,7 @@ private slots:
 
     void figuresOfAStepThatIsNotFiniteAreNotFinite()
     {
-        const Listener run = train({{"precision", {{"policy", "pure-fp16"}}}, {"optimizer", {{"lr", 1e5}}}});
+        const Trained run = train({{"precision", {{"policy", "pure-fp16"}}}, {"optimizer", {{"lr", 1e5}}}});
         const StepRecord& last = run.records.back();
         QVERIFY(run.records.size() < 12); // it diverged
         QVERIFY(!std::isfinite(last.updateRatio));
@@ -127,7 +112,7 @@ private slots:
 
     void masksOfAttentionAreNoFault()
     {
-        const Listener run = train(
+        const Trained run = train(
             {{"steps", 2}, {"data", {{"kind", "copy"}, {"length", 4}, {"symbols", 4}, {"batch", 8}, {"samples", 64}}},
                 {"model",
                     {{"kind", "gpt"}, {"hidden", nullptr}, {"width", 16}, {"heads", 2}, {"depth", 1},

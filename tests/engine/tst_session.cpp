@@ -1,5 +1,6 @@
 // Sessions as people use them: lanes in lockstep, commands at step boundaries, runs that repeat to the last bit.
 #include "engine/train/session.h"
+#include "tests/support/run_recorder.h"
 
 #include <QtTest>
 
@@ -17,30 +18,9 @@ constexpr const char* threeLanes = R"({"mantissa": 1, "name": "three", "steps": 
               {"name": "fp16", "precision": {"policy": "fp16"}, "scaler": {"growth_interval": 7}},
               {"name": "bf16", "precision": {"policy": "bf16"}}]})";
 
-/// What an observer was told, in order.
-class Recorder : public RunObserver
+RunRecorder train(const nlohmann::json& document, int threads = 0, const std::string& device = "auto")
 {
-public:
-    void runStarted(const RunStart& start) override { starts.push_back(start); }
-
-    void stepsRecorded(std::span<const StepRecord> steps) override
-    {
-        records.insert(records.end(), steps.begin(), steps.end());
-    }
-
-    void eventHappened(const Event& event) override { events.push_back(event); }
-
-    void runEnded(std::uint32_t lane, const RunSummary& summary) override { summaries[lane] = summary; }
-
-    std::vector<RunStart> starts;
-    std::vector<StepRecord> records;
-    std::vector<Event> events;
-    std::map<std::uint32_t, RunSummary> summaries;
-};
-
-Recorder train(const nlohmann::json& document, int threads = 0, const std::string& device = "auto")
-{
-    Recorder recorder;
+    RunRecorder recorder;
     SessionOptions options;
     options.device = device;
     options.threads = threads;
@@ -56,19 +36,7 @@ nlohmann::json document(const char* text = threeLanes)
     return nlohmann::json::parse(text);
 }
 
-/// Everything in a record but times.
-bool isSameStep(const StepRecord& a, const StepRecord& b)
-{
-    const auto same = [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); };
-    return a.step == b.step && a.lane == b.lane && a.foundInf == b.foundInf && a.skipped == b.skipped
-        && a.growthTracker == b.growthTracker && same(a.loss, b.loss) && same(a.gradNorm, b.gradNorm)
-        && same(a.gradNormClipped, b.gradNormClipped) && same(a.gradMax, b.gradMax) && same(a.scale, b.scale)
-        && same(a.lr, b.lr) && same(a.flushed, b.flushed) && same(a.subnormal, b.subnormal)
-        && same(a.updateRatio, b.updateRatio) && same(a.baselineDistance, b.baselineDistance)
-        && a.batchHash == b.batchHash;
-}
-
-bool isSameRun(const Recorder& a, const Recorder& b)
+bool isSameRun(const RunRecorder& a, const RunRecorder& b)
 {
     return a.records.size() == b.records.size()
         && std::equal(a.records.begin(), a.records.end(), b.records.begin(), isSameStep);
@@ -84,7 +52,7 @@ private slots:
 
     void trainsAllLanesInLockstep()
     {
-        const Recorder run = train(document());
+        const RunRecorder run = train(document());
         QCOMPARE(run.records.size(), std::size_t {120});
         for (std::size_t i = 0; i < run.records.size(); ++i) {
             QCOMPARE(run.records[i].step, static_cast<std::int64_t>(i / 3));
@@ -122,8 +90,8 @@ private slots:
     {
         nlohmann::json small = document();
         small["steps"] = 5;
-        const Recorder cpu = train(small, 1, "cpu");
-        const Recorder reference = train(small, 1, "reference");
+        const RunRecorder cpu = train(small, 1, "cpu");
+        const RunRecorder reference = train(small, 1, "reference");
         for (std::size_t i = 0; i < cpu.records.size(); ++i) {
             // The loss is a mean of about 2.3 with an FP32 (lane 0) or 16-bit forward behind it; five Adam steps of at
             // most lr in every weight can amplify a flipped rounding, so the bound is some unit roundoffs of the
@@ -140,7 +108,7 @@ private slots:
         nlohmann::json pair = document();
         pair["lanes"] = {{{"name", "plain"}, {"precision", {{"policy", "bf16"}}}},
             {{"name", "scaled"}, {"precision", {{"policy", "bf16"}}}, {"scaler", {{"growth_interval", 3}}}}};
-        const Recorder run = train(pair);
+        const RunRecorder run = train(pair);
         QVERIFY(run.records.back().scale > 65536);
         QCOMPARE(run.summaries.at(0).weightsHash, run.summaries.at(1).weightsHash);
     }
@@ -163,8 +131,8 @@ private slots:
     {
         nlohmann::json alone = document();
         alone["lanes"] = {alone["lanes"][1]};
-        const Recorder one = train(alone, 1);
-        const Recorder three = train(document(), 3);
+        const RunRecorder one = train(alone, 1);
+        const RunRecorder three = train(document(), 3);
         QCOMPARE(one.summaries.at(0).weightsHash, three.summaries.at(1).weightsHash);
     }
 
@@ -174,7 +142,7 @@ private slots:
         big["model"].erase("dropout"); // whose masks differ between micro-batches and one batch
         big["lanes"] = {{{"name", "one of 32"}},
             {{"name", "four of 8"}, {"data", {{"batch", 8}}}, {"accumulation", {{"steps", 4}}}}};
-        const Recorder run = train(big);
+        const RunRecorder run = train(big);
         for (std::size_t i = 0; i < 20; i += 2) {
             // The same samples, averaged in another order: FP32 roundings, grown by ten Adam steps.
             QVERIFY(std::abs(run.records[i].loss - run.records[i + 1].loss) < 1e-4);
@@ -188,7 +156,7 @@ private slots:
         hot["lanes"]
             = {{{"name", "scaler"}, {"precision", {{"policy", "fp16"}}}, {"scaler", {{"init_scale", 4294967296.0}}}},
                 {{"name", "none"}, {"precision", {{"policy", "fp16"}}}, {"loss_weight", 4294967296.0}}};
-        const Recorder run = train(hot);
+        const RunRecorder run = train(hot);
         const RunSummary& skipping = run.summaries.at(0);
         QCOMPARE(skipping.status, RunStatus::Finished);
         QVERIFY(skipping.skippedSteps > 5);
@@ -207,7 +175,7 @@ private slots:
         clips["lanes"] = {{{"name", "right"}, {"clip", {{"order", "unscale-then-clip"}, {"max_norm", 0.5}}}},
             {{"name", "wrong"}, {"clip", {{"order", "clip-then-unscale"}, {"max_norm", 0.5}}}},
             {{"name", "value"}, {"clip", {{"order", "unscale-then-clip"}, {"max_value", 0.01}}}}};
-        const Recorder run = train(clips);
+        const RunRecorder run = train(clips);
         for (const StepRecord& record : run.records) {
             if (record.skipped) {
                 continue;
@@ -229,7 +197,7 @@ private slots:
         scripted["events"]
             = {{{"step", 10}, {"lane", "fp16"}, {"set", {{"scaler.scale", 1024}, {"optimizer.lr", 0.5}}}},
                 {{"step", 20}, {"lane", "fp16"}, {"set", {{"precision.policy", "bf16"}}}}};
-        const Recorder run = train(scripted);
+        const RunRecorder run = train(scripted);
         const auto at = [&run](std::int64_t step) { return run.records[static_cast<std::size_t>(step) * 3 + 1]; };
         QCOMPARE(at(10).scale, 1024.0);
         QCOMPARE(at(9).lr, 0.004);
@@ -268,7 +236,7 @@ private slots:
     {
         nlohmann::json base = document();
         base["schedule"] = {{"kind", "cosine"}}; // whose rates depend on the end
-        Recorder recorder;
+        RunRecorder recorder;
         SessionOptions options;
         options.observers = {&recorder};
         Session session(parseExperiment(base.dump(), "test"), options);
@@ -278,7 +246,7 @@ private slots:
         session.run();
         session.waitUntilIdle();
         base["events"] = {{{"step", 40}, {"set", {{"steps", 60}}}}};
-        const Recorder replay = train(base);
+        const RunRecorder replay = train(base);
         QCOMPARE(replay.records.size(), std::size_t {180});
         for (const auto& [lane, summary] : replay.summaries) {
             QCOMPARE(summary.weightsHash, recorder.summaries.at(lane).weightsHash);
@@ -289,7 +257,7 @@ private slots:
     {
         nlohmann::json base = document();
         base["events"] = {{{"step", 12}, {"lane", "bf16"}, {"set", {{"steps", 12}}}}};
-        const Recorder run = train(base);
+        const RunRecorder run = train(base);
         QCOMPARE(run.summaries.at(2).steps, std::int64_t {12});
         QCOMPARE(run.summaries.at(2).status, RunStatus::Finished);
         QCOMPARE(run.summaries.at(0).steps, std::int64_t {40});
@@ -380,7 +348,7 @@ private slots:
 
     void aForkGoesOnAsItsParentWouldHave()
     {
-        Recorder recorder;
+        RunRecorder recorder;
         SessionOptions options;
         options.observers = {&recorder};
         Session session(parseExperiment(threeLanes, "test"), options);
@@ -403,7 +371,7 @@ private slots:
             [](const nlohmann::json& lane) { return lane["name"] != "copy"; });
         std::erase_if(alone["events"].get_ref<nlohmann::json::array_t&>(),
             [](const nlohmann::json& event) { return event.value("lane", "copy") != "copy"; });
-        const Recorder replay = train(alone);
+        const RunRecorder replay = train(alone);
         QCOMPARE(replay.summaries.at(0).weightsHash, status->lanes[3].summary->weightsHash);
     }
 
@@ -425,7 +393,7 @@ private slots:
     {
         nlohmann::json endless = document();
         endless["steps"] = 100'000'000;
-        Recorder recorder;
+        RunRecorder recorder;
         {
             SessionOptions options;
             options.observers = {&recorder};
@@ -450,7 +418,7 @@ private slots:
     void whatIsStoppedIsNotValidated()
     {
         QFETCH(int, way);
-        Recorder recorder;
+        RunRecorder recorder;
         {
             SessionOptions options;
             options.observers = {&recorder};
@@ -483,7 +451,7 @@ private slots:
             experiment["steps"] = 200;
             experiment["optimizer"] = {{"kind", "sgd"}, {"lr", 0.05}, {"momentum", 0.9}};
             experiment.merge_patch(nlohmann::json::parse(task));
-            const Recorder run = train(experiment);
+            const RunRecorder run = train(experiment);
             for (const auto& [lane, summary] : run.summaries) {
                 QVERIFY2(summary.minLoss < 0.8 * run.records[lane].loss, task);
             }

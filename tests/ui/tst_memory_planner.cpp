@@ -52,6 +52,13 @@ DecoderTraining smallDecoder()
     return training;
 }
 
+void askForSmallDecoder(const MemoryPlannerDialog& dialog)
+{
+    retype(named<NumberField>(dialog, "Context"), "256");
+    retype(named<NumberField>(dialog, "Batch"), "4");
+    retype(named<QLineEdit>(dialog, "Parameters"), "10M");
+}
+
 } // namespace
 
 class TestMemoryPlanner : public QObject
@@ -65,9 +72,7 @@ private slots:
         MemoryPlannerDialog dialog;
         dialog.show();
         QSignalSpy answered(&dialog, &MemoryPlannerDialog::answered);
-        retype(named<NumberField>(dialog, "Context"), "256");
-        retype(named<NumberField>(dialog, "Batch"), "4");
-        retype(named<QLineEdit>(dialog, "Parameters"), "10M");
+        askForSmallDecoder(dialog);
         DecoderTraining training = smallDecoder();
         const auto expect = [&dialog](const DecoderTraining& wanted) {
             const MemoryBytes bytes = plannedBytes(wanted);
@@ -120,9 +125,7 @@ private slots:
         MemoryPlannerDialog dialog;
         dialog.show();
         QSignalSpy answered(&dialog, &MemoryPlannerDialog::answered);
-        retype(named<NumberField>(dialog, "Context"), "256");
-        retype(named<NumberField>(dialog, "Batch"), "4");
-        retype(named<QLineEdit>(dialog, "Parameters"), "10M");
+        askForSmallDecoder(dialog);
         const MemoryBytes bytes = plannedBytes(smallDecoder());
         QTRY_COMPARE_WITH_TIMEOUT(
             answered.isEmpty() ? QString() : shown(dialog, 5, bf16), byteText(bytes.total()), patienceMs);

@@ -197,13 +197,7 @@ void OpMapPanel::setLane(std::uint32_t lane)
 
 const LaneStatus* OpMapPanel::laneStatus() const
 {
-    const auto status = m_controller->status();
-    if (!status || !m_lane) {
-        return nullptr;
-    }
-    const auto found
-        = std::ranges::find_if(status->lanes, [this](const LaneStatus& lane) { return lane.id == *m_lane; });
-    return found == status->lanes.end() ? nullptr : &*found;
+    return m_lane ? m_controller->laneStatus(*m_lane) : nullptr;
 }
 
 void OpMapPanel::follow()

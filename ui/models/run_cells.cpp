@@ -1,12 +1,12 @@
 #include "ui/models/run_cells.h"
 
+#include "engine/core/clock.h"
 #include "ui/style/number_format.h"
 
 #include <QCoreApplication>
 #include <QDateTime>
 #include <QLocale>
 
-#include <chrono>
 #include <cmath>
 
 namespace mantissa {
@@ -56,8 +56,7 @@ QDateTime startOf(const RunInfo& run)
 
 double durationOf(const RunInfo& run)
 {
-    const double now = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-    const double end = run.status == RunStatus::Running ? now : run.endedUnixSeconds;
+    const double end = run.status == RunStatus::Running ? unixSeconds() : run.endedUnixSeconds;
     return std::max(0.0, end - run.startedUnixSeconds);
 }
 

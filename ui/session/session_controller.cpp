@@ -326,6 +326,16 @@ std::shared_ptr<const SessionStatus> SessionController::status() const
     return m_live ? m_live->status : nullptr;
 }
 
+const LaneStatus* SessionController::laneStatus(std::uint32_t lane) const
+{
+    if (!m_live || !m_live->status) {
+        return nullptr;
+    }
+    const std::vector<LaneStatus>& lanes = m_live->status->lanes;
+    const auto found = std::ranges::find(lanes, lane, &LaneStatus::id);
+    return found == lanes.end() ? nullptr : &*found;
+}
+
 const LaneFacts& SessionController::facts(std::uint32_t lane) const
 {
     static const LaneFacts none;

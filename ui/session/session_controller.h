@@ -97,6 +97,8 @@ public:
     /// What statusChanged() last spoke of: never ahead of what the document and the lane names know. Null before
     /// open().
     [[nodiscard]] std::shared_ptr<const SessionStatus> status() const;
+    /// That of a lane in status(), as long as this is the newest; null if there is no such lane.
+    [[nodiscard]] const LaneStatus* laneStatus(std::uint32_t lane) const;
     [[nodiscard]] const LaneFacts& facts(std::uint32_t lane) const;
     [[nodiscard]] std::optional<std::uint32_t> baseline() const;
     [[nodiscard]] bool isRunning() const;

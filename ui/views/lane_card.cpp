@@ -232,20 +232,10 @@ void LaneCard::changeEvent(QEvent* event)
     QFrame::changeEvent(event);
 }
 
-const LaneStatus* LaneCard::laneStatus(const SessionStatus& status) const
-{
-    for (const LaneStatus& candidate : status.lanes) {
-        if (candidate.id == m_lane) {
-            return &candidate;
-        }
-    }
-    return nullptr;
-}
-
 void LaneCard::refreshValues()
 {
     const auto status = m_controller->status();
-    const LaneStatus* lane = status ? laneStatus(*status) : nullptr;
+    const LaneStatus* lane = m_controller->laneStatus(m_lane);
     if (!lane) {
         return;
     }

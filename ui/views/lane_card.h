@@ -82,7 +82,6 @@ private:
     void changeScale(double scale);
     void changeClipOrder(int index);
     void send(const std::string& path, const nlohmann::json& value);
-    [[nodiscard]] const LaneStatus* laneStatus(const SessionStatus& status) const;
 
     SessionController* m_controller;
     std::uint32_t m_lane;

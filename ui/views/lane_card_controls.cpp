@@ -194,8 +194,7 @@ void LaneCard::changeScaler(int index)
 
 void LaneCard::changeScale(double scale)
 {
-    const auto status = m_controller->status();
-    const LaneStatus* lane = status ? laneStatus(*status) : nullptr;
+    const LaneStatus* lane = m_controller->laneStatus(m_lane);
     if (lane && lane->nextStep == 0) {
         // Before the first step the scale is also where the lane starts, now and after every reset.
         send("scaler.init_scale", scale);
@@ -218,8 +217,7 @@ void LaneCard::changeClipOrder(int index)
 
 void LaneCard::followSettings()
 {
-    const auto status = m_controller->status();
-    const LaneStatus* lane = status ? laneStatus(*status) : nullptr;
+    const LaneStatus* lane = m_controller->laneStatus(m_lane);
     if (lane && lane->config != m_filledFrom) {
         refreshSettings();
     }
@@ -227,8 +225,7 @@ void LaneCard::followSettings()
 
 void LaneCard::refreshSettings()
 {
-    const auto status = m_controller->status();
-    const LaneStatus* lane = status ? laneStatus(*status) : nullptr;
+    const LaneStatus* lane = m_controller->laneStatus(m_lane);
     if (!lane) {
         return;
     }

@@ -328,15 +328,9 @@ void MainWindow::followStatus()
 
 void MainWindow::showCode()
 {
-    const auto status = m_controller->status();
     const auto selected = m_lanes->selected();
-    std::shared_ptr<const LaneConfig> config;
-    for (const LaneStatus& lane : status ? status->lanes : std::vector<LaneStatus>()) {
-        if (lane.id == selected) {
-            config = lane.config;
-        }
-    }
-    m_code->show(config);
+    const LaneStatus* lane = selected ? m_controller->laneStatus(*selected) : nullptr;
+    m_code->show(lane != nullptr ? lane->config : nullptr);
 }
 
 void MainWindow::noteEvent(const Event& event)
