@@ -31,6 +31,7 @@ void addScalerCommand(CLI::App& app, Action& chosen);
 void addFormatCommand(CLI::App& app, Action& chosen);
 void addDevicesCommand(CLI::App& app, Action& chosen);
 void addMemoryCommand(CLI::App& app, Action& chosen);
+void addDiagnoseCommand(CLI::App& app, Action& chosen);
 
 /// --db, into `file`: a name that is given is not empty.
 CLI::Option* addDatabaseOption(CLI::App& command, std::string& file);

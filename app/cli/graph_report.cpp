@@ -43,25 +43,6 @@ std::string_view nameOfKind(ValueKind kind)
     return "";
 }
 
-std::string_view nameOfPhase(Phase phase)
-{
-    switch (phase) {
-    case Phase::WeightCast:
-        return "weight_cast";
-    case Phase::Forward:
-        return "forward";
-    case Phase::Backward:
-        return "backward";
-    case Phase::Unscale:
-        return "unscale";
-    case Phase::Clip:
-        return "clip";
-    case Phase::Optimizer:
-        return "optimizer";
-    }
-    return "";
-}
-
 /// The format an op runs in: that of its first output.
 std::string_view formatOf(const Graph& graph, const Node& node)
 {
@@ -121,7 +102,7 @@ Json graphJson(const Experiment& experiment)
         const StepGraph step = stepOf(lane, datasets);
         Json nodes = Json::array();
         for (const Node& node : step.graph.nodes()) {
-            nodes.push_back({{"name", node.name}, {"op", opDef(node.op).name}, {"phase", nameOfPhase(node.phase)},
+            nodes.push_back({{"name", node.name}, {"op", opDef(node.op).name}, {"phase", nameOf(node.phase)},
                 {"cast", node.op == Op::Cast}, {"inputs", valuesJson(step.graph, node.inputs)},
                 {"outputs", valuesJson(step.graph, node.outputs)}, {"reason", node.reason}});
         }
@@ -143,7 +124,7 @@ std::string graphText(const Experiment& experiment)
         }
         for (const Node& node : step.graph.nodes()) {
             const bool hasOutput = !node.outputs.empty();
-            table.addRow({std::string(nameOfPhase(node.phase)), node.name, std::string(opDef(node.op).name),
+            table.addRow({std::string(nameOf(node.phase)), node.name, std::string(opDef(node.op).name),
                 formatsText(step.graph, node.inputs), std::string(formatOf(step.graph, node)),
                 hasOutput ? step.graph.value(node.outputs.front()).type.shape.text() : "", node.reason});
         }

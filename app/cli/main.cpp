@@ -53,6 +53,7 @@ int run(int argc, char** argv)
     addFormatCommand(app, chosen);
     addDevicesCommand(app, chosen);
     addMemoryCommand(app, chosen);
+    addDiagnoseCommand(app, chosen);
     try {
         checkCommand(app, argv + 1);
         app.parse(withoutNumbersLikeOptions(argc, argv));

@@ -26,7 +26,6 @@ struct DeviceInfo
     FormatSupport fp16 = FormatSupport::Emulated;
     FormatSupport bf16 = FormatSupport::Emulated;
     std::string instructionSet; ///< part of a run's record: results depend on it
-    std::uint64_t memoryBytes = 0; ///< that the device has; 0: unknown
     std::string note; ///< deviations from the numerics contract, in words
 };
 

@@ -11,7 +11,7 @@
 namespace mantissa {
 
 /// Purposes that never share random numbers. Combined with a name hash by randomStream().
-enum class RandomPurpose : std::uint32_t { Init = 1, Shuffle = 2, Dropout = 3, Data = 4, Split = 5 };
+enum class RandomPurpose : std::uint32_t { Init = 1, Shuffle = 2, Dropout = 3, Data = 4, Split = 5, Rounding = 6 };
 
 /// The stream of a named consumer: purpose in the high 32 bits, FNV-1a of the name in the low 32 bits.
 std::uint64_t randomStream(RandomPurpose purpose, std::string_view name = {});

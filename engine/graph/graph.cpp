@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace mantissa {
 
@@ -23,6 +24,13 @@ std::string operandText(const Graph& graph, const std::vector<ValueId>& ids)
 }
 
 } // namespace
+
+std::string_view nameOf(Phase phase)
+{
+    constexpr std::array<std::string_view, phaseCount> names {
+        "weight_cast", "forward", "backward", "unscale", "check", "clip", "optimizer"};
+    return names.at(static_cast<std::size_t>(phase));
+}
 
 ValueId Graph::addValue(Value value)
 {

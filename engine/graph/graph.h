@@ -27,8 +27,12 @@ enum class ValueKind : std::uint8_t {
 };
 
 /// Part of a step, as its times are reported. WeightCast runs once per step, Forward and Backward per micro-batch.
-enum class Phase : std::uint8_t { WeightCast, Forward, Backward, Unscale, Clip, Optimizer };
-inline constexpr std::size_t phaseCount = 6;
+/// Check: only where looking for infinity and NaN is no part of Unscale.
+enum class Phase : std::uint8_t { WeightCast, Forward, Backward, Unscale, Check, Clip, Optimizer };
+inline constexpr std::size_t phaseCount = 7;
+
+/// "weight_cast", "forward", ...
+std::string_view nameOf(Phase phase);
 
 struct Value
 {

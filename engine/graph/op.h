@@ -109,10 +109,13 @@ enum class Op : std::uint8_t {
     SgdUpdate,    ///< lr, foundInf, g..., w..., (v...) -> w..., (v...), updateSquares, weightSquares; SgdAttributes
     AdamUpdate,   ///< lr, foundInf, g..., w..., m..., v..., taken -> w..., m..., v..., taken, updateSquares,
                   ///< weightSquares; AdamAttributes. taken (fp32 scalar) counts the steps not skipped
+    EmaUpdate,    ///< decay(fp32), foundInf, w..., average... -> average...; EmaAttributes. Averages have dtypes of
+                  ///< their own
 };
 // clang-format on
 // Scalars: foundInf is fp32, 0 or 1; sumSquares, updateSquares and weightSquares are fp64; maxAbs is fp32 and ignores
 // NaN. updateSquares sums (w_new - w_old)^2, weightSquares sums w_new^2. Update ops with skipOnNonFinite leave weights
-// and state untouched when foundInf != 0 and report updateSquares = 0.
+// and state untouched when foundInf != 0 and report updateSquares = 0. Weights that are rounded Compensated have c...
+// behind the states, in and out; Stochastic ones have a counter (int32 scalar) as the last input.
 
 } // namespace mantissa

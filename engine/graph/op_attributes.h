@@ -133,6 +133,15 @@ struct CrossEntropyAttributes
     std::int32_t ignoreIndex = -100; ///< rows of this label count neither in the sum nor in the mean
 };
 
+/// How new weights become 16-bit ones. FP32 weights are always Nearest.
+enum class WeightRounding : std::uint8_t {
+    Nearest,
+    Stochastic, ///< roundStochastic(); element i of weight t draws word i % 4 of
+                ///< Philox(seed, randomStream(Rounding) + t)(counter << 32 | i / 4), as toUnitFloat()
+    Compensated, ///< w + c is what the optimizer updates: w = r(new), c = r(new - w), both 16-bit. Kahan's summation;
+                 ///< Zamirai, Zhang, Aberger, De Sa, "Revisiting BFloat16 training", 2020
+};
+
 // `arithmetic` of the optimizers. Float32: one rounding per stored tensor, as PyTorch's fused optimizers do. A 16-bit
 // format, that of weights and states: r() below rounds to it, once per tensor op of torch.optim with foreach=False;
 // within an op, and of scalars, arithmetic is FP32. The pitfalls to show: an update below half an ulp of w is lost, an
@@ -147,6 +156,8 @@ struct SgdAttributes
     bool nesterov = false;
     bool skipOnNonFinite = false;
     DType arithmetic = DType::Float32;
+    WeightRounding rounding = WeightRounding::Nearest; ///< others need the arithmetic Float32
+    std::uint64_t seed = 0; ///< of Stochastic
 };
 
 /// torch.optim.Adam: g = r(g + weightDecay w), or AdamW (decoupled): w = r(w (1 - lr weightDecay)). Then
@@ -161,12 +172,20 @@ struct AdamAttributes
     bool decoupled = false;
     bool skipOnNonFinite = false;
     DType arithmetic = DType::Float32;
+    WeightRounding rounding = WeightRounding::Nearest; ///< as in SgdAttributes
+    std::uint64_t seed = 0;
+};
+
+/// Exponential moving averages: average = r(average + (1 - decay) (w - average)) in FP32, as torch.lerp.
+struct EmaAttributes
+{
+    bool skipOnNonFinite = false;
 };
 
 using Attributes = std::variant<std::monostate, MatMulAttributes, GeluAttributes, DropoutAttributes, Conv2dAttributes,
     Pool2dAttributes, BatchNormAttributes, NormAttributes, SoftmaxAttributes, AttentionAttributes, ScaleMaskAttributes,
     ReduceAttributes, ExpandAttributes, ConcatAttributes, SliceAttributes, ReshapeAttributes, PermuteAttributes,
-    CrossEntropyAttributes, SgdAttributes, AdamAttributes>;
+    CrossEntropyAttributes, SgdAttributes, AdamAttributes, EmaAttributes>;
 
 /// The attributes of kind T, or their defaults where none were given.
 template <typename T> T attributesOf(const Attributes& attributes)

@@ -87,6 +87,7 @@ constexpr std::array opTable {
     OpDef {Op::ClipByValue, "clip_by_value", 2, any, Fixed, 0, nullptr, nullptr},
     OpDef {Op::SgdUpdate, "sgd_update", 4, any, Fixed, 0, nullptr, nullptr},
     OpDef {Op::AdamUpdate, "adam_update", 7, any, Fixed, 0, nullptr, nullptr},
+    OpDef {Op::EmaUpdate, "ema_update", 4, any, Fixed, 0, nullptr, nullptr},
 };
 
 constexpr bool isInEnumOrder()
@@ -96,7 +97,7 @@ constexpr bool isInEnumOrder()
             return false;
         }
     }
-    return opTable.back().op == Op::AdamUpdate;
+    return opTable.back().op == Op::EmaUpdate;
 }
 
 static_assert(isInEnumOrder(), "opDef() finds a row by its op's number");

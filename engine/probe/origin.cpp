@@ -37,25 +37,6 @@ template <typename Test> std::optional<Origin> firstWhere(const Executor& execut
     return first;
 }
 
-std::string_view phaseName(Phase phase)
-{
-    switch (phase) {
-    case Phase::WeightCast:
-        return "copying weights";
-    case Phase::Forward:
-        return "forward";
-    case Phase::Backward:
-        return "backward";
-    case Phase::Unscale:
-        return "unscaling";
-    case Phase::Clip:
-        return "clipping";
-    case Phase::Optimizer:
-        return "update";
-    }
-    return "";
-}
-
 } // namespace
 
 std::optional<Origin> firstNonFinite(const Executor& executor)
@@ -77,8 +58,7 @@ std::string describe(const Origin& origin, const Graph& graph)
         }
     }
     const Value& value = graph.value(origin.value);
-    std::string text
-        = fmt::format("{} ({}, {}, {}): ", value.name, op, phaseName(origin.phase), nameOf(value.type.dtype));
+    std::string text = fmt::format("{} ({}, {}, {}): ", value.name, op, nameOf(origin.phase), nameOf(value.type.dtype));
     std::string counts;
     const auto add = [&counts](std::uint64_t count, std::string_view what) {
         if (count > 0) {

@@ -23,6 +23,7 @@ constexpr int version = 1;
 constexpr auto metadataKey = "mantissa";
 constexpr std::string_view optimizerPrefix = "optimizer.";
 constexpr std::string_view bufferSuffix = "running_";
+constexpr std::string_view gradientSuffix = ".grad";
 
 [[noreturn]] void refuse(const std::filesystem::path& file, const std::string& what)
 {
@@ -70,6 +71,8 @@ public:
         }
         return *found;
     }
+
+    [[nodiscard]] bool has(const char* key) const { return m_json.contains(key); }
 
     [[nodiscard]] std::string text(const char* key) const
     {
@@ -144,6 +147,9 @@ LaneConfig presentSettings(LaneConfig config, const std::vector<ScriptedEvent>& 
 
 ValueKind kindOf(const std::string& name)
 {
+    if (name.ends_with(gradientSuffix)) {
+        return ValueKind::Gradient;
+    }
     const std::size_t dot = name.rfind('.');
     const std::string_view last = std::string_view(name).substr(dot == std::string::npos ? 0 : dot + 1);
     return last.starts_with(bufferSuffix) ? ValueKind::Buffer : ValueKind::Parameter;
@@ -201,10 +207,10 @@ void writeCheckpoint(const std::filesystem::path& file, const Checkpoint& checkp
     const json about {{"version", version}, {"experiment", checkpoint.experimentName},
         {"text", checkpoint.experimentText}, {"lane", documentOf(checkpoint.initial)},
         {"events", eventsJson(checkpoint)}, {"applied_events", state.history.size()}, {"step", state.nextStep},
-        {"schedule_position", state.schedulePosition}, {"batch_hash", hex(state.batchHash)},
-        {"initial_weights_hash", hex(state.initialHash)}, {"weights_hash", checkpoint.weightsHash},
-        {"scaler", state.scaler}, {"instruction_set", checkpoint.instructionSet},
-        {"threads_per_lane", checkpoint.threadsPerLane}};
+        {"schedule_position", state.schedulePosition}, {"found_inf", state.foundInf ? 1 : 0},
+        {"batch_hash", hex(state.batchHash)}, {"initial_weights_hash", hex(state.initialHash)},
+        {"weights_hash", checkpoint.weightsHash}, {"scaler", state.scaler},
+        {"instruction_set", checkpoint.instructionSet}, {"threads_per_lane", checkpoint.threadsPerLane}};
     // "format" is what loaders of other programs ask for before they take the tensors as PyTorch's.
     contents.metadata = {{"format", "pt"}, {metadataKey, about.dump()}};
     writeSafetensors(file, contents);
@@ -237,6 +243,7 @@ Checkpoint readCheckpoint(const std::filesystem::path& file)
     state.config = presentSettings(checkpoint.initial, state.history);
     state.nextStep = about.count("step", manySteps);
     state.schedulePosition = about.count("schedule_position", manySteps);
+    state.foundInf = about.has("found_inf") && about.count("found_inf", 1) != 0;
     state.batchHash = about.hash("batch_hash");
     state.initialHash = about.hash("initial_weights_hash");
     state.scaler = about.at("scaler");

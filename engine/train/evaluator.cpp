@@ -64,6 +64,7 @@ std::size_t samplesToJudge(const LaneConfig& lane, const Dataset& data)
 Evaluator::Evaluator(const LaneConfig& lane, std::shared_ptr<const Dataset> data, Backend& backend, int threads)
     : m_data(std::move(data))
     , m_loss(lane.loss)
+    , m_usesAverages(lane.evaluation.weights == "ema")
     , m_samples(samplesToJudge(lane, *m_data))
     , m_evaluation(buildEvaluationGraph(inEvaluationPolicy(lane), trainingTask(lane, *m_data)))
     , m_executor(m_evaluation.graph, backend, threads)
@@ -81,7 +82,7 @@ void Evaluator::copyState(Executor& training, const std::vector<ValueId>& from, 
 
 Validation Evaluator::run(Executor& training, const StepGraph& step, const std::atomic<bool>& interrupt)
 {
-    copyState(training, step.parameters, m_evaluation.parameters);
+    copyState(training, m_usesAverages ? step.averages : step.parameters, m_evaluation.parameters);
     copyState(training, step.buffers, m_evaluation.buffers);
     m_executor.run(Phase::WeightCast);
     m_lossSum = 0;

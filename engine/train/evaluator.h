@@ -39,6 +39,7 @@ private:
 
     std::shared_ptr<const Dataset> m_data;
     std::string m_loss;
+    bool m_usesAverages;
     std::size_t m_samples; ///< of the validation set, how many are judged
     EvaluationGraph m_evaluation;
     Executor m_executor;

@@ -5,6 +5,7 @@
 #include "engine/core/json_text.h"
 #include "engine/core/nearest_name.h"
 #include "engine/core/text.h"
+#include "engine/train/fault.h"
 #include "engine/train/lane_document.h"
 #include "engine/train/setting_checks.h"
 #include "engine/train/setting_rows.h"
@@ -201,8 +202,26 @@ void checkLive(const std::string& path, const nlohmann::json& value)
     }
 }
 
+std::vector<std::string> faultPaths()
+{
+    std::vector<std::string> paths;
+    for (const FaultInfo& fault : faultTable()) {
+        paths.emplace_back(fault.path);
+    }
+    return paths;
+}
+
 void checkState(const LaneConfig& lane, const std::string& path, const nlohmann::json& value)
 {
+    if (path.starts_with("fault.")) {
+        const FaultInfo* fault = faultNamed(path);
+        const std::string wrong
+            = fault == nullptr ? "is no fault; " + suggestion(path, faultPaths()) : faultProblem(lane, *fault, value);
+        if (!wrong.empty()) {
+            failAt({}, path, wrong);
+        }
+        return;
+    }
     if (!lane.scaler || lane.scaler->family == "none") {
         failAt({}, path, fmt::format("cannot be set: lane \"{}\" has no scaler", lane.name));
     }
@@ -409,7 +428,10 @@ LaneConfig withOverrides(const LaneConfig& lane, const std::vector<std::pair<std
     nlohmann::json document = documentOf(lane);
     for (const auto& [path, value] : values) {
         if (isStatePath(path)) {
-            failAt({}, path, "is state of a running scaler, not a setting; did you mean \"scaler.init_scale\"?");
+            failAt({}, path,
+                path.starts_with("fault.")
+                    ? "happens at a step; put it into the experiment's events: {\"step\": 10, \"set\": {...}}"
+                    : "is state of a running scaler, not a setting; did you mean \"scaler.init_scale\"?");
         }
         patchSetting(document, path, value);
     }

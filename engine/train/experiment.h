@@ -8,6 +8,7 @@
 #include "engine/optim/optimizer_config.h"
 #include "engine/optim/schedule.h"
 #include "engine/scaling/loss_scaler.h"
+#include "engine/train/step_order.h"
 
 #include <nlohmann/json.hpp>
 
@@ -24,24 +25,26 @@ namespace mantissa {
 struct PrecisionConfig
 {
     std::string policy = "fp32"; ///< one of policyNames()
-    std::string weights
-        = "master"; ///< master (FP32), or half: stored in the policy's 16-bit format, as pure-* and O3 do
+    /// master (FP32); or stored in the policy's 16-bit format: half (as pure-* and O3 do), half-stochastic (new weights
+    /// are rounded at random), half-kahan (what rounding drops is kept in a second 16-bit tensor)
+    std::string weights = "master";
     /// Op kind ("relu") or node name ("fc1") -> "fp32", "fp16", "bf16"; with ".accumulate" behind it, of its sums.
     std::map<std::string, std::string> overrides;
     bool operator==(const PrecisionConfig&) const = default;
+
+    [[nodiscard]] bool hasHalfWeights() const { return weights != "master"; }
 };
 
 /// The policy without overrides, and with the weights that it implies. Throws Error (InvalidArgument) for an unknown
 /// one.
 PrecisionConfig defaultPrecision(const std::string& policy);
 
-enum class ClipOrder : std::uint8_t { Off, UnscaleThenClip, ClipThenUnscale };
-
 struct ClipConfig
 {
     ClipOrder order = ClipOrder::Off;
     std::optional<double> maxNorm;
     std::optional<double> maxValue; ///< exactly one of the two when order is not Off
+    bool perLayer = false; ///< maxNorm holds for each layer's gradient by itself
     bool operator==(const ClipConfig&) const = default;
 };
 
@@ -51,6 +54,7 @@ struct EvaluationConfig
     std::int64_t every = 0; ///< steps; 0: only when the lane ends
     std::string policy = "lane"; ///< the lane's own precision, or one of policyNames()
     std::int64_t samples = 0; ///< the first so many of the validation samples; 0: all
+    std::string weights = "trained"; ///< or their moving average: ema
     bool operator==(const EvaluationConfig&) const = default;
 };
 
@@ -58,7 +62,19 @@ struct AccumulationConfig
 {
     std::int64_t steps = 1;
     bool guard = false; ///< drop a micro-batch whose loss is not finite
+    bool divide = true; ///< each micro-batch's loss by their number; without, the gradient is their sum
+    bool scalerPerMicroBatch = false; ///< the scaler judges every micro-batch, not the step
+    bool zeroGradients = true; ///< before each step; without, the last step's stay and the new ones are added
     bool operator==(const AccumulationConfig&) const = default;
+};
+
+/// A moving average of the weights: after each step ema += (1 - decay) (weights - ema), in FP32, rounded to the format.
+struct EmaConfig
+{
+    double decay = 0; ///< 0: none is kept
+    std::string format = "fp32";
+    bool countSkipped = true; ///< whether a skipped step averages too
+    bool operator==(const EmaConfig&) const = default;
 };
 
 /// All settings of one lane, the merge patch applied.
@@ -78,7 +94,9 @@ struct LaneConfig
     ScheduleConfig schedule;
     PrecisionConfig precision;
     ClipConfig clip;
+    StepOrder order = rightOrder; ///< agrees with clip.order
     AccumulationConfig accumulation;
+    EmaConfig ema;
     EvaluationConfig evaluation;
     std::optional<ScalerConfig> scaler;
     nlohmann::json document; ///< the merged JSON these settings were read from

@@ -1,6 +1,7 @@
 #include "engine/train/lane.h"
 
 #include "engine/core/error.h"
+#include "engine/core/nearest_name.h"
 #include "engine/formats/convert.h"
 #include "engine/optim/schedule.h"
 #include "engine/train/lane_document.h"
@@ -13,6 +14,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstring>
+#include <limits>
 #include <string_view>
 
 namespace mantissa {
@@ -36,24 +39,33 @@ private:
     Clock::time_point m_last = Clock::now();
 };
 
+void tell(const StepWatcher& watcher, StepStage stage)
+{
+    if (watcher) {
+        watcher(stage);
+    }
+}
+
 std::unique_ptr<LossScaler> scalerOf(const LaneConfig& config)
 {
     return makeScaler(config.scaler.value_or(ScalerConfig {.family = "none"}));
 }
 
-/// What training changes and a step boundary does not end.
-bool isState(ValueKind kind)
+/// What training changes and a step boundary does not end. Gradients are not: the first micro-batch replaces them,
+/// unless the lane keeps them.
+bool isState(ValueKind kind, bool keepsGradients)
 {
-    return kind == ValueKind::Parameter || kind == ValueKind::Buffer || kind == ValueKind::OptimizerState;
+    return kind == ValueKind::Parameter || kind == ValueKind::Buffer || kind == ValueKind::OptimizerState
+        || (kind == ValueKind::Gradient && keepsGradients);
 }
 
-/// Copies weights, running statistics and optimizer state by name; those whose format changes are rounded to the new
-/// one, or come out of the old one exactly.
+/// Copies weights, running statistics, optimizer state and gradients by name; those whose format changes are rounded to
+/// the new one, or come out of the old one exactly.
 void copyState(Executor& from, Executor& to)
 {
     const std::vector<Value>& targets = to.graph().values();
     for (ValueId target = 0; target < targets.size(); ++target) {
-        if (!isState(targets[target].kind)) {
+        if (!isState(targets[target].kind, true)) {
             continue;
         }
         const std::vector<Value>& sources = from.graph().values();
@@ -91,6 +103,7 @@ Lane::Lane(std::uint32_t id, LaneConfig config, std::vector<ScriptedEvent> event
     };
     fill(model.parameters, m_step.parameters);
     fill(model.buffers, m_step.buffers);
+    startAverages();
 }
 
 Lane::Lane(std::uint32_t id, const LaneState& state, std::shared_ptr<const Dataset> data, Backend& backend, int threads)
@@ -103,8 +116,16 @@ Lane::Lane(std::uint32_t id, const LaneState& state, std::shared_ptr<const Datas
     m_history = state.history;
     m_nextStep = state.nextStep;
     m_schedulePosition = state.schedulePosition;
+    m_foundInf = state.foundInf;
     m_initialHash = state.initialHash;
     m_loader->restoreFingerprint(state.batchHash);
+    for (const ScriptedEvent& event : m_history) {
+        for (const auto& [path, value] : event.set) {
+            if (const FaultInfo* fault = faultNamed(path); fault != nullptr && event.step == m_nextStep) {
+                arm(fault->kind, value);
+            }
+        }
+    }
 }
 
 void Lane::writeTensors(const std::vector<StateTensor>& tensors)
@@ -131,7 +152,7 @@ void Lane::writeTensors(const std::vector<StateTensor>& tensors)
         }
     }
     for (ValueId id = 0; id < values.size(); ++id) {
-        if (isState(values[id].kind) && !named.contains(id)) {
+        if (isState(values[id].kind, keepsGradients()) && !named.contains(id)) {
             complain(fmt::format("the state has no {}", values[id].name));
         }
     }
@@ -149,11 +170,23 @@ void Lane::compile(const LaneConfig& config)
     if (m_executor) {
         copyState(*m_executor, *executor);
     }
+    const bool beginsAverages = m_executor && m_step.averages.empty();
     m_step = std::move(step);
     m_graph = std::make_shared<const Graph>(m_step.graph);
     m_executor = std::move(executor);
+    if (beginsAverages) {
+        startAverages();
+    }
     m_evaluator.reset();
     m_knownOrigins.clear();
+}
+
+/// A moving average begins at the weights as they are.
+void Lane::startAverages()
+{
+    for (std::size_t i = 0; i < m_step.averages.size(); ++i) {
+        m_executor->copyFrom(*m_executor, m_step.parameters[i], m_step.averages[i]);
+    }
 }
 
 std::unique_ptr<BatchLoader> Lane::makeLoader(const LaneConfig& config) const
@@ -174,7 +207,8 @@ std::optional<std::int64_t> Lane::queuedBatches() const
 
 double Lane::nextLr() const
 {
-    return learningRate(m_config->schedule, m_config->optimizer.lr, m_schedulePosition, m_config->steps);
+    return m_faults.lrFactor
+        * learningRate(m_config->schedule, m_config->optimizer.lr, m_schedulePosition, m_config->steps);
 }
 
 MemoryBytes Lane::bytes() const
@@ -233,7 +267,9 @@ Event Lane::set(const std::string& path, const nlohmann::json& value)
         .before = currentValue(path).dump(),
         .after = value.dump()};
     LaneConfig to = withSetting(*m_config, path, value);
-    if (path == "scaler.scale" || path == "scaler.growth_tracker") {
+    if (const FaultInfo* fault = faultNamed(path)) {
+        inject(fault->kind, value);
+    } else if (isStatePath(path)) {
         setScalerState(path.substr(path.find('.') + 1), value);
     } else {
         changeSettings(std::move(to));
@@ -258,6 +294,105 @@ void Lane::setScalerState(const std::string& key, const nlohmann::json& value)
     state["_growth_tracker"] = value;
     m_scaler->loadState(state);
 }
+
+// --- faults ---
+
+void Lane::inject(FaultKind fault, const nlohmann::json& value)
+{
+    if (fault == FaultKind::ExplodingInit) {
+        const Model model = buildModel(m_config->model, trainingTask(*m_config, *m_data));
+        for (std::size_t i = 0; i < model.parameters.size(); ++i) {
+            m_executor->writeFloats(
+                m_step.parameters[i], initialValues(model.graph, model.parameters[i], m_config->seed));
+            scaleWeights(i, value.get<double>());
+        }
+    } else if (fault == FaultKind::Saturation) {
+        scaleWeights(0, value.get<double>());
+    } else {
+        arm(fault, value);
+    }
+}
+
+/// Those of the next step alone.
+void Lane::arm(FaultKind fault, const nlohmann::json& value)
+{
+    switch (fault) {
+    case FaultKind::NanSample:
+        m_faults.nanSamples = value.get<std::int64_t>();
+        break;
+    case FaultKind::HugeSample:
+        m_faults.sampleFactor = value.get<double>();
+        break;
+    case FaultKind::LossSpike:
+        m_faults.lossFactor = value.get<double>();
+        break;
+    case FaultKind::GradientInf:
+        m_faults.infiniteGradients.push_back(parameterNamed(value.get<std::string>()));
+        break;
+    case FaultKind::LrJump:
+        m_faults.lrFactor = value.get<double>();
+        break;
+    case FaultKind::ExplodingInit:
+    case FaultKind::Saturation:
+        break; // the weights have it already
+    }
+}
+
+void Lane::scaleWeights(std::size_t parameter, double factor)
+{
+    const ValueId id = m_step.parameters[parameter];
+    std::vector<float> values(static_cast<std::size_t>(m_step.graph.value(id).type.shape.elements()));
+    m_executor->readFloats(id, values);
+    for (float& value : values) {
+        value = static_cast<float>(value * factor);
+    }
+    m_executor->writeFloats(id, values);
+}
+
+/// A parameter by its own name, or the first one of a layer.
+std::string Lane::parameterNamed(const std::string& layer) const
+{
+    std::vector<std::string> names;
+    for (const ValueId id : m_step.parameters) {
+        const std::string& name = m_step.graph.value(id).name;
+        if (name == layer || name.starts_with(layer + ".")) {
+            return name;
+        }
+        names.push_back(name);
+    }
+    throw Error(ErrorCode::InvalidArgument,
+        fmt::format("fault.gradient_inf is \"{}\", but the model of lane \"{}\" has no such layer or parameter; {}",
+            layer, m_config->name, suggestion(layer, names)));
+}
+
+void Lane::spoil(std::vector<std::byte>& samples) const
+{
+    std::vector<float> values(samples.size() / sizeof(float));
+    std::memcpy(values.data(), samples.data(), samples.size());
+    const std::span<float> all(values);
+    const std::size_t perSample = values.size() / static_cast<std::size_t>(m_config->data.batch);
+    for (float& value : all.first(perSample)) {
+        value = static_cast<float>(value * m_faults.sampleFactor);
+    }
+    std::ranges::fill(
+        all.first(perSample * static_cast<std::size_t>(m_faults.nanSamples)), std::numeric_limits<float>::quiet_NaN());
+    std::memcpy(samples.data(), values.data(), samples.size());
+}
+
+void Lane::spoilGradients()
+{
+    for (const std::string& name : m_faults.infiniteGradients) {
+        const auto at
+            = std::ranges::find_if(m_step.parameters, [&](ValueId id) { return m_step.graph.value(id).name == name; });
+        const ValueId gradient = m_step.gradients[static_cast<std::size_t>(at - m_step.parameters.begin())];
+        std::vector<float> values(static_cast<std::size_t>(m_step.graph.value(gradient).type.shape.elements()));
+        m_executor->readFloats(gradient, values);
+        values.front() = std::numeric_limits<float>::infinity();
+        m_executor->writeFloats(gradient, values);
+    }
+}
+
+// --- settings ---
 
 void Lane::changeSettings(LaneConfig to)
 {
@@ -297,7 +432,7 @@ std::vector<ScriptedEvent> Lane::history() const
 
 // --- training ---
 
-StepRecord Lane::step()
+StepRecord Lane::step(const StepWatcher& watcher)
 {
     StepRecord record;
     record.step = m_nextStep;
@@ -305,22 +440,18 @@ StepRecord Lane::step()
     record.scale = m_scaler->scale();
     record.lr = nextLr();
     writeScalars();
-    runMicroBatches(record);
-    runUpdate(record.timeMs);
+    runMicroBatches(record, watcher);
+    runBlocks(record, watcher);
 
     PhaseTimer timer;
     m_executor->downloadStepOutputs();
-    record.loss = m_executor->scalar(m_step.loss);
+    record.loss = m_executor->scalar(m_step.loss) * m_faults.lossFactor;
+    if (!m_config->accumulation.divide) {
+        record.loss /= static_cast<double>(m_config->accumulation.steps);
+    }
     record.lossFinite = std::isfinite(record.loss) && record.droppedMicroBatches == 0;
     reportGradients(record);
-    record.skipped = record.foundInf && m_scaler->skipsOnNonFinite();
-    const double weightSquares = m_executor->scalar(m_step.weightSquares);
-    record.updateRatio = weightSquares == 0 ? 0.0 : std::sqrt(m_executor->scalar(m_step.updateSquares) / weightSquares);
-    m_diverged = !std::isfinite(weightSquares);
-    const ScalerVerdict verdict = m_scaler->update({record.foundInf, record.loss});
-    if (!verdict.raised.empty()) {
-        throw Error(ErrorCode::Cancelled, verdict.raised);
-    }
+    reportUpdate(record);
     record.growthTracker = static_cast<std::int32_t>(m_scaler->growthTracker());
     const std::optional<int> hysteresis = m_scaler->hysteresisLeft();
     record.hysteresis = hysteresis ? std::max(*hysteresis, 0) : -1;
@@ -329,10 +460,7 @@ StepRecord Lane::step()
     record.batchHash = batchHash();
     record.bytes = bytes();
     timer.addTo(record.timeMs.instrumentsMs);
-
-    if (!record.skipped || m_config->schedule.countSkipped) {
-        ++m_schedulePosition;
-    }
+    m_faults = {};
     ++m_nextStep;
     return record;
 }
@@ -344,12 +472,28 @@ void Lane::writeScalars()
             m_executor->setScalar(*id, static_cast<float>(value));
         }
     };
-    write(m_step.lossScale, m_scaler->scale());
-    write(m_step.inverseScale, 1 / m_scaler->unscaleBy());
-    write(m_step.lr, nextLr());
+    const auto parts = static_cast<double>(m_config->accumulation.steps);
     write(m_step.lossWeight, m_config->lossWeight);
-    write(m_step.inverseAccumulation, 1.0 / static_cast<double>(m_config->accumulation.steps));
+    write(m_step.inverseAccumulation, m_config->accumulation.divide ? 1.0 / parts : 1.0);
     write(m_step.clipLimit, m_config->clip.maxNorm.value_or(m_config->clip.maxValue.value_or(0)));
+    write(m_step.emaDecay, m_config->ema.decay);
+    if (m_step.roundingCounter) {
+        m_executor->setScalar(*m_step.roundingCounter, static_cast<std::int32_t>(m_nextStep & 0x7FFFFFFF));
+    }
+    writeScale();
+    writeLr();
+}
+
+void Lane::writeScale()
+{
+    // A loss that is a factor larger has gradients that are: this is where both enter backward.
+    m_executor->setScalar(m_step.lossScale, static_cast<float>(m_scaler->scale() * m_faults.lossFactor));
+    m_executor->setScalar(m_step.inverseScale, static_cast<float>(1 / m_scaler->unscaleBy()));
+}
+
+void Lane::writeLr()
+{
+    m_executor->setScalar(m_step.lr, static_cast<float>(nextLr()));
 }
 
 /// Returns the milliseconds that it waited for the batch.
@@ -358,12 +502,18 @@ double Lane::feed(std::int64_t microBatch)
     const Clock::time_point before = Clock::now();
     const Batch& batch = m_loader->next(m_nextStep, microBatch);
     const double waited = std::chrono::duration<double, std::milli>(Clock::now() - before).count();
-    m_executor->write(m_step.input, batch.samples());
+    if (m_faults.touchSamples() && microBatch == 0) {
+        std::vector<std::byte> samples(batch.samples().begin(), batch.samples().end());
+        spoil(samples);
+        m_executor->write(m_step.input, samples);
+    } else {
+        m_executor->write(m_step.input, batch.samples());
+    }
     m_executor->write(m_step.target, batch.answers());
     return waited;
 }
 
-void Lane::runMicroBatches(StepRecord& record)
+void Lane::runMicroBatches(StepRecord& record, const StepWatcher& watcher)
 {
     PhaseTimer timer;
     m_executor->clearCensus();
@@ -376,49 +526,136 @@ void Lane::runMicroBatches(StepRecord& record)
                 static_cast<std::int32_t>((m_nextStep * m_config->accumulation.steps + i) & 0x7FFFFFFF));
         }
         if (m_step.keep) {
+            const bool keepsLast = !m_config->accumulation.zeroGradients;
             m_executor->setScalar(*m_step.keep, i == 0 ? 0.0F : 1.0F);
+            m_executor->setScalar(*m_step.keepGradients, i == 0 && !keepsLast ? 0.0F : 1.0F);
         }
         m_executor->uploadStepInputs();
         m_executor->synchronize();
         timer.addTo(record.timeMs.dataMs);
+        tell(watcher, StepStage::Data);
         if (i == 0) {
             m_executor->run(Phase::WeightCast);
         }
         m_executor->run(Phase::Forward);
         m_executor->synchronize();
         timer.addTo(record.timeMs.forwardMs);
+        tell(watcher, StepStage::Forward);
         m_executor->run(Phase::Backward);
         m_executor->synchronize();
         timer.addTo(record.timeMs.backwardMs);
-        if (m_config->accumulation.guard) {
+        if (i + 1 == m_config->accumulation.steps) {
+            spoilGradients();
+        }
+        tell(watcher, StepStage::Backward);
+        if (m_config->accumulation.guard || m_step.microFoundInf) {
             m_executor->downloadStepOutputs();
+        }
+        if (m_config->accumulation.guard) {
             record.droppedMicroBatches += std::isfinite(m_executor->scalar(m_step.microLoss)) ? 0 : 1;
+        }
+        if (m_step.microFoundInf) {
+            updateScaler(m_executor->scalar(*m_step.microFoundInf) != 0,
+                m_executor->scalar(m_step.microLoss) * m_faults.lossFactor);
+            writeScale();
+            m_executor->uploadStepInputs();
         }
     }
 }
 
-void Lane::runUpdate(PhaseTimes& times)
+/// What follows backward, in the lane's order.
+void Lane::runBlocks(StepRecord& record, const StepWatcher& watcher)
 {
     PhaseTimer timer;
-    const auto run = [this, &timer](Phase phase, float& milliseconds) {
+    const auto run = [&](Phase phase, float& milliseconds) {
         m_executor->run(phase);
         m_executor->synchronize();
         timer.addTo(milliseconds);
     };
-    if (m_config->clip.order == ClipOrder::ClipThenUnscale) {
-        run(Phase::Clip, times.clipMs);
-        run(Phase::Unscale, times.unscaleMs);
-    } else {
-        run(Phase::Unscale, times.unscaleMs);
-        run(Phase::Clip, times.clipMs);
+    bool hasChecked = false;
+    for (const StepBlock block : m_config->order) {
+        switch (block) {
+        case StepBlock::Unscale:
+            run(Phase::Unscale, record.timeMs.unscaleMs);
+            break;
+        case StepBlock::Check:
+            run(Phase::Check, record.timeMs.unscaleMs);
+            hasChecked = true;
+            break;
+        case StepBlock::Clip:
+            run(Phase::Clip, record.timeMs.clipMs);
+            break;
+        case StepBlock::Step:
+            record.lr = nextLr();
+            run(Phase::Optimizer, record.timeMs.optimizerMs);
+            break;
+        case StepBlock::Update:
+            if (!m_step.microFoundInf) {
+                readCheck(hasChecked);
+                updateScaler(m_foundInf, m_executor->scalar(m_step.loss) * m_faults.lossFactor);
+                writeScale();
+                m_executor->uploadStepInputs(); // the unscaling may be still to come
+            }
+            break;
+        case StepBlock::Schedule:
+            readCheck(hasChecked);
+            advanceSchedule(hasChecked);
+            writeLr();
+            m_executor->uploadStepInputs(); // the optimizer may be still to come
+            break;
+        }
+        tell(watcher, stageOf(block));
     }
-    run(Phase::Optimizer, times.optimizerMs);
+}
+
+/// Before this step's check only that of the step before is known.
+void Lane::readCheck(bool hasChecked)
+{
+    m_executor->downloadStepOutputs();
+    if (hasChecked) {
+        m_foundInf = m_executor->scalar(m_step.foundInf) != 0;
+    }
+}
+
+void Lane::updateScaler(bool foundInf, double loss)
+{
+    const ScalerVerdict verdict = m_scaler->update({foundInf, loss});
+    if (!verdict.raised.empty()) {
+        throw Error(ErrorCode::Cancelled, verdict.raised);
+    }
+}
+
+/// Whether what the last check found keeps the optimizer from stepping.
+bool Lane::mustSkip() const
+{
+    return m_foundInf && m_scaler->skipsOnNonFinite()
+        && comesBefore(m_config->order, StepBlock::Check, StepBlock::Step);
+}
+
+void Lane::advanceSchedule(bool hasChecked)
+{
+    const bool isSkipped = hasChecked && mustSkip();
+    if (!isSkipped || m_config->schedule.countSkipped) {
+        ++m_schedulePosition;
+    }
+}
+
+void Lane::reportUpdate(StepRecord& record)
+{
+    const auto scalar = [this](ValueId id) { return m_executor->scalar(id); };
+    m_foundInf = scalar(m_step.foundInf) != 0;
+    record.foundInf = m_foundInf;
+    record.skipped = mustSkip();
+    const double weightSquares = scalar(m_step.weightSquares);
+    const double moved = std::sqrt(scalar(m_step.updateSquares))
+        + (m_step.extraUpdateSquares ? std::sqrt(scalar(*m_step.extraUpdateSquares)) : 0.0);
+    record.updateRatio = weightSquares == 0 ? 0.0 : moved / std::sqrt(weightSquares);
+    m_diverged = !std::isfinite(weightSquares);
 }
 
 void Lane::reportGradients(StepRecord& record) const
 {
     const auto scalar = [this](ValueId id) { return m_executor->scalar(id); };
-    record.foundInf = scalar(m_step.foundInf) != 0;
     record.gradNorm = std::sqrt(scalar(m_step.sumSquares));
     record.gradNormClipped = record.gradNorm;
     record.gradMax = scalar(m_step.maxAbs);
@@ -536,13 +773,14 @@ LaneState Lane::state()
         .script = m_script,
         .nextStep = m_nextStep,
         .schedulePosition = m_schedulePosition,
+        .foundInf = m_foundInf,
         .batchHash = batchHash(),
         .initialHash = m_initialHash,
         .scaler = m_scaler->state(),
         .tensors = {}};
     const std::vector<Value>& values = m_step.graph.values();
     for (ValueId id = 0; id < values.size(); ++id) {
-        if (isState(values[id].kind)) {
+        if (isState(values[id].kind, keepsGradients())) {
             StateTensor tensor {values[id].name, values[id].kind, values[id].type, {}};
             tensor.bytes.resize(tensor.type.bytes());
             m_executor->read(id, tensor.bytes);
@@ -559,6 +797,26 @@ std::unique_ptr<Lane> Lane::fork(std::uint32_t id, const std::string& name)
     copy.config.document["name"] = name;
     auto lane = std::make_unique<Lane>(id, copy, m_data, m_backend, m_threads);
     lane->m_diverged = m_diverged;
+    return lane;
+}
+
+std::unique_ptr<Lane> Lane::forkAt(
+    std::int64_t step, const LaneState& earlier, std::uint32_t id, const std::string& name) const
+{
+    LaneState from = earlier;
+    from.config.name = name;
+    from.config.document["name"] = name;
+    // What has happened to this lane since then, scripted or not, is in its history.
+    from.script.assign(m_history.begin() + static_cast<std::ptrdiff_t>(earlier.history.size()), m_history.end());
+    std::erase_if(from.script, [step](const ScriptedEvent& event) { return event.step >= step; });
+    auto lane = std::make_unique<Lane>(id, from, m_data, m_backend, m_threads);
+    while (lane->nextStep() < step) {
+        lane->applyScripted();
+        static_cast<void>(lane->step());
+    }
+    lane->m_newOrigin.reset();
+    std::ranges::copy_if(earlier.script, std::back_inserter(lane->m_script),
+        [step](const ScriptedEvent& event) { return event.step >= step; });
     return lane;
 }
 

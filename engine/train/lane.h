@@ -10,10 +10,12 @@
 #include "engine/train/evaluator.h"
 #include "engine/train/event.h"
 #include "engine/train/experiment.h"
+#include "engine/train/fault.h"
 #include "engine/train/lane_state.h"
 #include "engine/train/run_observer.h"
 #include "engine/train/step_graph.h"
 #include "engine/train/step_record.h"
+#include "engine/train/step_stage.h"
 
 #include <atomic>
 #include <memory>
@@ -67,7 +69,14 @@ public:
     [[nodiscard]] std::vector<ScriptedEvent> history() const;
 
     /// Trains one step. Steady steps allocate nothing. Throws Error (BackendFailure) if the device fails.
-    StepRecord step();
+    StepRecord step(const StepWatcher& watcher = {});
+
+    // --- for instruments, which read and change nothing ---
+    [[nodiscard]] Executor& executor() { return *m_executor; }
+
+    [[nodiscard]] const StepGraph& stepGraph() const { return m_step; }
+
+    [[nodiscard]] const LossScaler& scaler() const { return *m_scaler; }
 
     /// Where the step just trained stopped being finite, if it did and this is the first time that it is there.
     [[nodiscard]] std::optional<Event> takeOrigin() { return std::exchange(m_newOrigin, std::nullopt); }
@@ -92,20 +101,42 @@ public:
     [[nodiscard]] LaneState state();
     /// A lane like this one, with the same state to the last bit.
     [[nodiscard]] std::unique_ptr<Lane> fork(std::uint32_t id, const std::string& name);
+    /// A lane like this one was before `step`, from a state of its own at that step or an earlier one: what lies
+    /// between is trained again. Changes of settings made at `step` or later are left out; scripted ones are still to
+    /// come.
+    [[nodiscard]] std::unique_ptr<Lane> forkAt(
+        std::int64_t step, const LaneState& earlier, std::uint32_t id, const std::string& name) const;
 
 private:
     void compile(const LaneConfig& config);
+    void startAverages();
     [[nodiscard]] std::unique_ptr<BatchLoader> makeLoader(const LaneConfig& config) const;
     void writeTensors(const std::vector<StateTensor>& tensors);
     double feed(std::int64_t microBatch);
     void writeScalars();
-    void runMicroBatches(StepRecord& record);
-    void runUpdate(PhaseTimes& times);
+    void writeScale();
+    void writeLr();
+    void runMicroBatches(StepRecord& record, const StepWatcher& watcher);
+    void runBlocks(StepRecord& record, const StepWatcher& watcher);
+    void readCheck(bool hasChecked);
+    void updateScaler(bool foundInf, double loss);
+    void advanceSchedule(bool hasChecked);
+    [[nodiscard]] bool mustSkip() const;
+
+    [[nodiscard]] bool keepsGradients() const { return !m_config->accumulation.zeroGradients; }
+
+    void reportUpdate(StepRecord& record);
     void reportGradients(StepRecord& record) const;
     void reportCensus(StepRecord& record);
     void findOrigin(const StepRecord& record);
     [[nodiscard]] nlohmann::json currentValue(const std::string& path) const;
     void setScalerState(const std::string& key, const nlohmann::json& value);
+    void inject(FaultKind fault, const nlohmann::json& value);
+    void arm(FaultKind fault, const nlohmann::json& value);
+    void scaleWeights(std::size_t parameter, double factor);
+    [[nodiscard]] std::string parameterNamed(const std::string& layer) const;
+    void spoil(std::vector<std::byte>& samples) const;
+    void spoilGradients();
     void changeSettings(LaneConfig to);
 
     std::uint32_t m_id;
@@ -122,6 +153,8 @@ private:
     std::unique_ptr<LossScaler> m_scaler;
     std::int64_t m_nextStep = 0;
     std::int64_t m_schedulePosition = 0;
+    bool m_foundInf = false; ///< by the last check
+    ArmedFaults m_faults;
     bool m_diverged = false;
     std::set<std::optional<Origin>> m_knownOrigins; ///< in this graph; nothing: FP32
     std::optional<Event> m_newOrigin;

@@ -101,6 +101,7 @@ LaneConfig defaultsFor(const LaneConfig& lane)
     defaults.model = defaultModel(lane.model.kind);
     defaults.model.kind = ModelConfig {}.kind;
     defaults.precision.weights = defaultPrecision(lane.precision.policy).weights;
+    defaults.order = withClip(rightOrder, lane.clip.order);
     return defaults;
 }
 
@@ -188,7 +189,20 @@ void mergeSettings(nlohmann::json& document, const nlohmann::json& patch)
             scaler->erase(fault->key);
         }
     }
+    const nlohmann::json* clip = valueAt(patch, "clip.order");
+    const nlohmann::json* order = valueAt(patch, "order");
     document.merge_patch(patch);
+    // The later of two that speak of the clipping's place holds.
+    if (clip != nullptr && order == nullptr && document.contains("order")) {
+        LaneConfig lane = readLane({{"order", document.at("order")}});
+        static_cast<void>(findSetting("clip.order")->read(lane, clip->is_null() ? "off" : *clip));
+        document["order"] = namesOf(lane.order);
+    } else if (order != nullptr && clip == nullptr && valueAt(document, "clip.order") != nullptr
+        && *valueAt(document, "clip.order") != "off") {
+        const LaneConfig lane = readLane({{"order", order->is_null() ? nlohmann::json(namesOf(rightOrder)) : *order}});
+        document["clip"]["order"]
+            = clipOrderOf(lane.order) == ClipOrder::UnscaleThenClip ? "unscale-then-clip" : "clip-then-unscale";
+    }
 }
 
 const nlohmann::json* valueAt(const nlohmann::json& document, const std::string& path)

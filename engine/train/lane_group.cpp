@@ -61,6 +61,15 @@ struct LaneGroup::Member
     std::string failure;
     std::string initialWeightsHash;
     std::int64_t savedAt = -1; ///< the step of the newest checkpoint
+    SnapshotRing snapshots;
+
+    /// Keeps the lane's state if it is time to, so that a person can go back to it.
+    void snapshotIfDue(std::int64_t every)
+    {
+        if (every > 0 && lane->nextStep() % every == 0 && !lane->hasDiverged()) {
+            snapshots.add(lane->state());
+        }
+    }
 
     [[nodiscard]] bool canStep() const { return !isEnded && lane->nextStep() < lane->config()->steps; }
 
@@ -216,6 +225,9 @@ nlohmann::json LaneGroup::document() const
 void LaneGroup::start(Member& member)
 {
     member.isStarted = true;
+    if (m_options.snapshotInterval > 0) {
+        member.snapshots.add(member.lane->state());
+    }
     const DeviceInfo& info = device();
     const RunStart start {.lane = member.lane->id(),
         .config = withAbsoluteData(member.initialConfig, m_experiment.directory),
@@ -329,6 +341,7 @@ std::span<const StepRecord> LaneGroup::step()
         }
         endIfDone(*stepped);
         saveIfDue(*stepped);
+        stepped->snapshotIfDue(m_options.snapshotInterval);
     }
     reportCheckpoints();
     return records;
@@ -526,15 +539,22 @@ void LaneGroup::add(LaneConfig config)
     emit(m_members.back().get(), {.kind = EventKind::LaneAdded, .text = m_members.back()->initialConfig.name});
 }
 
-void LaneGroup::duplicate(std::uint32_t lane, const std::string& name)
+void LaneGroup::duplicate(std::uint32_t lane, const std::string& name, std::optional<std::int64_t> step)
 {
     Member& parent = member(lane);
+    const bool goesBack = step && *step != parent.lane->nextStep();
+    const std::shared_ptr<const LaneState> earlier = goesBack ? parent.snapshots.before(*step) : nullptr;
+    if (goesBack && (!earlier || *step > parent.lane->nextStep())) {
+        throw Error(ErrorCode::InvalidArgument,
+            fmt::format("{} cannot go back to step {}: it can to {} to {}.", parent.lane->config()->name, *step,
+                parent.snapshots.oldestStep().value_or(parent.lane->nextStep()), parent.lane->nextStep()));
+    }
     auto copy = std::make_unique<Member>();
     copy->initialConfig = parent.initialConfig;
     copy->initialConfig.name = name;
     copy->initialConfig.document["name"] = name;
     copy->initialWeightsHash = parent.initialWeightsHash;
-    copy->lane = parent.lane->fork(m_nextId, name);
+    copy->lane = goesBack ? parent.lane->forkAt(*step, *earlier, m_nextId, name) : parent.lane->fork(m_nextId, name);
     copy->notePast();
     copy->summary.minLoss = std::numeric_limits<double>::infinity();
     ++m_nextId;
@@ -542,7 +562,20 @@ void LaneGroup::duplicate(std::uint32_t lane, const std::string& name)
     emit(m_members.back().get(),
         {.kind = EventKind::LaneAdded,
             .step = m_members.back()->lane->nextStep(),
-            .text = fmt::format("{}, a copy of {}", name, parent.initialConfig.name)});
+            .text
+            = fmt::format("{}, a copy of {}{}", name, parent.initialConfig.name, goesBack ? " as it was then" : "")});
+}
+
+StepWalk LaneGroup::walk(std::uint32_t lane)
+{
+    Member& walked = member(lane);
+    if (!walked.canStep()) {
+        throw Error(ErrorCode::InvalidArgument,
+            fmt::format("{} has no step left; go back to an earlier one to look at it.", walked.lane->config()->name));
+    }
+    const std::unique_ptr<Lane> copy = walked.lane->fork(lane, walked.lane->config()->name);
+    copy->applyScripted();
+    return walkStep(*copy);
 }
 
 void LaneGroup::remove(std::uint32_t lane)
@@ -587,6 +620,7 @@ std::vector<LaneStatus> LaneGroup::statuses() const
             .status = member->isEnded ? member->summary.status : RunStatus::Running,
             .message = member->isEnded ? member->summary.message : std::string(),
             .nextStep = lane.nextStep(),
+            .earliestStep = std::min(member->snapshots.oldestStep().value_or(lane.nextStep()), lane.nextStep()),
             .scale = lane.scale(),
             .lr = lane.nextLr(),
             .bytes = lane.bytes(),

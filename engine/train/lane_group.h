@@ -6,6 +6,7 @@
 #include "engine/train/lane_pool.h"
 #include "engine/train/run_observer.h"
 #include "engine/train/session.h"
+#include "engine/train/snapshot_ring.h"
 
 #include <functional>
 #include <memory>
@@ -40,7 +41,10 @@ public:
 
     void set(std::uint32_t lane, const std::string& path, const nlohmann::json& value);
     void add(LaneConfig config);
-    void duplicate(std::uint32_t lane, const std::string& name);
+    /// At a step before the present one: as the lane was then.
+    void duplicate(std::uint32_t lane, const std::string& name, std::optional<std::int64_t> step);
+    /// The lane's next step on a copy of it, which is then thrown away.
+    StepWalk walk(std::uint32_t lane);
     void remove(std::uint32_t lane);
     void setBaseline(std::uint32_t lane);
     void extend(std::int64_t totalSteps);

@@ -13,7 +13,8 @@
 
 namespace mantissa {
 
-/// A parameter, a buffer (running statistics) or a piece of optimizer state, named as in the graph.
+/// A parameter, a buffer (running statistics), a piece of optimizer state, or a gradient that is kept, named as in the
+/// graph.
 struct StateTensor
 {
     std::string name;
@@ -29,6 +30,7 @@ struct LaneState
     std::vector<ScriptedEvent> script; ///< changes still to come
     std::int64_t nextStep = 0;
     std::int64_t schedulePosition = 0;
+    bool foundInf = false; ///< what the last check found: all that a scaler knows which is updated before its check
     std::uint64_t batchHash = 0; ///< fingerprint of all batches so far
     std::uint64_t initialHash = 0; ///< of the initial weights
     nlohmann::json scaler = nlohmann::json::object(); ///< LossScaler::state()

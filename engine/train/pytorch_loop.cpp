@@ -56,11 +56,6 @@ std::string torchType(const Policy& policy)
     }
 }
 
-bool hasHalfWeights(const LaneConfig& lane)
-{
-    return lane.precision.weights == "half";
-}
-
 class Loop
 {
 public:
@@ -93,10 +88,15 @@ private:
         m_script.line(fmt::format("torch.manual_seed({})", m_lane.seed));
         m_script.line(
             fmt::format("model = build_model().cuda()  # {}, on the {} data", m_lane.model.kind, m_lane.data.kind));
-        if (hasHalfWeights(m_lane)) {
+        if (m_lane.precision.hasHalfWeights()) {
             m_script.line(fmt::format("model = model.to({})  # weights, gradients and optimizer state in 16 bits, no "
                                       "FP32 masters",
                 torchType(m_policy)));
+        }
+        if (m_lane.precision.weights == "half-stochastic") {
+            m_script.line("# new weights are rounded at random, as by torchao.optim with bf16_stochastic_round=True");
+        } else if (m_lane.precision.weights == "half-kahan") {
+            m_script.line("# what rounding a new weight drops is kept in 16 bits, as by optimi with kahan_sum=True");
         }
         for (const auto& [name, format] : m_lane.precision.overrides) {
             m_script.line(
@@ -116,8 +116,27 @@ private:
             m_script.line(fmt::format("optimizer = torch.optim.{}(model.parameters(), lr={}, betas=({}, {}), eps={}, "
                                       "weight_decay={})",
                 config.kind == "adam" ? "Adam" : "AdamW", number(config.lr), number(config.beta1), number(config.beta2),
-                number(config.epsilon), number(config.weightDecay)));
+                epsilon(), number(config.weightDecay)));
         }
+        if (config.stateFormat != "weights") {
+            m_script.line(fmt::format(
+                "# optimizer state in {}, where PyTorch gives it the format of the weights", config.stateFormat));
+        }
+        if (m_lane.ema.decay > 0) {
+            m_script.line("from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn");
+            m_script.line(fmt::format("ema = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn({})){}",
+                number(m_lane.ema.decay),
+                m_lane.ema.format == "fp32" ? "" : fmt::format("  # kept in {}", m_lane.ema.format)));
+        }
+    }
+
+    [[nodiscard]] std::string epsilon() const
+    {
+        const std::string value = number(m_lane.optimizer.epsilon);
+        const std::string& format = m_lane.optimizer.epsilonFormat;
+        return format == "fp32"
+            ? value
+            : fmt::format("float(torch.tensor({}, dtype=torch.{}))", value, format == "fp16" ? "float16" : "bfloat16");
     }
 
     [[nodiscard]] bool hasSchedule() const
@@ -203,7 +222,7 @@ private:
     void writeForward()
     {
         const std::string type = torchType(m_policy);
-        const bool isAutocast = !type.empty() && !hasHalfWeights(m_lane);
+        const bool isAutocast = !type.empty() && !m_lane.precision.hasHalfWeights();
         const auto forward = [this] {
             m_script.line("output = model(data)");
             writeLoss();
@@ -225,11 +244,18 @@ private:
     void writeBackward()
     {
         const std::int64_t parts = m_lane.accumulation.steps;
-        const std::string loss = parts > 1 ? fmt::format("loss / {}", parts) : "loss";
-        const std::string scaled = parts > 1 ? "(" + loss + ")" : loss;
+        const bool divides = parts > 1 && m_lane.accumulation.divide;
+        if (parts > 1 && !divides) {
+            m_script.line(fmt::format("# WRONG: the loss is not divided by {}, so the gradient is a sum", parts));
+        }
+        const std::string loss = divides ? fmt::format("loss / {}", parts) : "loss";
+        const std::string scaled = divides ? "(" + loss + ")" : loss;
         m_script.line(!scales()       ? scaled + ".backward()"
                 : m_family == "fixed" ? "(" + loss + " * scale).backward()"
                                       : "scaler.scale(" + loss + ").backward()");
+        if (m_lane.accumulation.scalerPerMicroBatch && scales() && m_family != "fixed") {
+            m_script.line("scaler.update()  # WRONG: judges every micro-batch; the scale may move within a step");
+        }
     }
 
     void writeMicroBatch(const std::string& index)
@@ -243,29 +269,126 @@ private:
         writeBackward();
     }
 
+    [[nodiscard]] bool isBefore(StepBlock first, StepBlock second) const
+    {
+        return comesBefore(m_lane.order, first, second);
+    }
+
+    void wrong(std::string_view text) { m_script.line(fmt::format("# WRONG ORDER: {}", text)); }
+
     void writeClip()
     {
         const ClipConfig& clip = m_lane.clip;
-        if (clip.maxNorm) {
+        if (clip.order == ClipOrder::Off) {
+            return;
+        }
+        if (isBefore(StepBlock::Step, StepBlock::Clip)) {
+            wrong("the step is over, so this has no effect");
+        } else if (isBefore(StepBlock::Clip, StepBlock::Unscale) && scales()) {
+            wrong("the gradients still carry the scale, so the threshold acts as that much smaller");
+        }
+        if (clip.perLayer) {
+            m_script.block("for layer in model.modules():", [&] {
+                m_script.line("own = list(layer.parameters(recurse=False))");
+                m_script.block("if own:", [&] {
+                    m_script.line(fmt::format("torch.nn.utils.clip_grad_norm_(own, {})", number(*clip.maxNorm)));
+                });
+            });
+        } else if (clip.maxNorm) {
             m_script.line(fmt::format("torch.nn.utils.clip_grad_norm_(model.parameters(), {})", number(*clip.maxNorm)));
-        } else if (clip.maxValue) {
+        } else {
             m_script.line(
                 fmt::format("torch.nn.utils.clip_grad_value_(model.parameters(), {})", number(*clip.maxValue)));
         }
     }
 
+    /// scaler.step() unscales by itself, so a line of its own is needed only where something depends on its place.
     void writeUnscale()
     {
+        const bool isImplied = m_lane.clip.order == ClipOrder::Off && m_lane.order == rightOrder;
         if (m_family == "fixed") {
             m_script.block("for p in model.parameters():", [this] { m_script.line("p.grad /= scale"); });
-        } else if (scales()) {
+        } else if (scales() && !isImplied) {
             m_script.line("scaler.unscale_(optimizer)");
+        }
+    }
+
+    void writeCheck()
+    {
+        if (scales() && isBefore(StepBlock::Step, StepBlock::Check)) {
+            wrong("looking for infinity here comes too late to skip the step");
+        }
+    }
+
+    void writeOptimizerStep()
+    {
+        const bool isUnscaled = !scales() || isBefore(StepBlock::Unscale, StepBlock::Step);
+        const bool isChecked = isBefore(StepBlock::Check, StepBlock::Step);
+        if (scales() && asksWhetherSkipped() && m_family != "fixed") {
+            m_script.line("scale_before = scaler.get_scale()");
+        }
+        if (!isUnscaled) {
+            wrong("the gradients still carry the scale");
+        } else if (scales() && !isChecked) {
+            wrong("nothing has looked for infinity yet");
+        }
+        if (!scales() || !isUnscaled || !isChecked) {
+            m_script.line("optimizer.step()");
+        } else if (m_family == "fixed") {
+            m_script.block("if all(torch.isfinite(p.grad).all() for p in model.parameters()):",
+                [this] { m_script.line("optimizer.step()"); });
+        } else {
+            m_script.line("scaler.step(optimizer)  # skipped where a gradient is not finite");
+        }
+        if (m_lane.optimizer.extraStep) {
+            m_script.line("optimizer.step()  # WRONG: a second step, which heeds no overflow");
+        }
+        if (m_lane.ema.decay > 0) {
+            m_script.line(m_lane.ema.countSkipped || !scales()
+                    ? "ema.update_parameters(model)"
+                    : "ema.update_parameters(model)  # only where the step was taken");
+        }
+    }
+
+    void writeUpdate()
+    {
+        if (!scales() || m_family == "fixed" || m_lane.accumulation.scalerPerMicroBatch) {
+            return;
+        }
+        if (isBefore(StepBlock::Update, StepBlock::Unscale)) {
+            wrong("the gradients will be unscaled by another scale than they were scaled by");
+        } else if (isBefore(StepBlock::Update, StepBlock::Check)) {
+            wrong("it knows only what the step before has found");
+        }
+        m_script.line(m_lane.scaler->frozen ? "# scaler.update() is left out: the scale is frozen" : "scaler.update()");
+    }
+
+    /// Whether a line behind the step depends on its having been skipped.
+    [[nodiscard]] bool asksWhetherSkipped() const { return hasSchedule() && !m_lane.schedule.countSkipped; }
+
+    void writeAdvance()
+    {
+        if (!hasSchedule()) {
+            return;
+        }
+        if (isBefore(StepBlock::Schedule, StepBlock::Step)) {
+            wrong("the step will use the rate of the next one");
+            m_script.line("schedule.step()");
+        } else if (!asksWhetherSkipped() || !scales()) {
+            m_script.line("schedule.step()  # after skipped steps too");
+        } else if (m_family == "fixed") {
+            m_script.line("schedule.step()  # only where the step was taken");
+        } else {
+            m_script.block("if scaler.get_scale() >= scale_before:  # not after a skipped step",
+                [this] { m_script.line("schedule.step()"); });
         }
     }
 
     void writeStep()
     {
-        m_script.line("optimizer.zero_grad(set_to_none=True)");
+        m_script.line(m_lane.accumulation.zeroGradients
+                ? "optimizer.zero_grad(set_to_none=True)"
+                : "# WRONG: optimizer.zero_grad() is missing, so the last step's gradients are added to");
         const std::int64_t parts = m_lane.accumulation.steps;
         if (parts > 1) {
             m_script.block(fmt::format("for part in range({}):", parts), [this] { writeMicroBatch("step, part"); });
@@ -274,53 +397,26 @@ private:
         } else {
             writeMicroBatch("step");
         }
-        switch (m_lane.clip.order) {
-        case ClipOrder::Off:
-            if (m_family == "fixed") {
-                writeUnscale();
-            }
-            break;
-        case ClipOrder::UnscaleThenClip:
-            writeUnscale();
-            writeClip();
-            break;
-        case ClipOrder::ClipThenUnscale:
-            if (scales()) {
-                m_script.line("# WRONG ORDER: the gradients still carry the scale, so the threshold acts as that much "
-                              "smaller");
-            }
-            writeClip();
-            writeUnscale();
-            break;
+        for (const StepBlock block : m_lane.order) {
+            writeBlock(block);
         }
-        writeUpdate();
     }
 
-    void writeUpdate()
+    void writeBlock(StepBlock block)
     {
-        if (m_family == "fixed") {
-            m_script.block("if all(torch.isfinite(p.grad).all() for p in model.parameters()):",
-                [this] { m_script.line("optimizer.step()"); });
-        } else if (scales()) {
-            if (hasSchedule() && !m_lane.schedule.countSkipped) {
-                m_script.line("scale_before = scaler.get_scale()");
-            }
-            m_script.line("scaler.step(optimizer)  # skipped where a gradient is not finite");
-            m_script.line(
-                m_lane.scaler->frozen ? "# scaler.update() is left out: the scale is frozen" : "scaler.update()");
-        } else {
-            m_script.line("optimizer.step()");
-        }
-        if (!hasSchedule()) {
-            return;
-        }
-        if (m_lane.schedule.countSkipped || !scales()) {
-            m_script.line("schedule.step()  # after skipped steps too");
-        } else if (m_family == "fixed") {
-            m_script.line("schedule.step()  # only where the step was taken");
-        } else {
-            m_script.block("if scaler.get_scale() >= scale_before:  # not after a skipped step",
-                [this] { m_script.line("schedule.step()"); });
+        switch (block) {
+        case StepBlock::Unscale:
+            return writeUnscale();
+        case StepBlock::Check:
+            return writeCheck();
+        case StepBlock::Clip:
+            return writeClip();
+        case StepBlock::Step:
+            return writeOptimizerStep();
+        case StepBlock::Update:
+            return writeUpdate();
+        case StepBlock::Schedule:
+            return writeAdvance();
         }
     }
 

@@ -53,9 +53,24 @@ std::uint64_t Session::addLane(const LaneConfig& config)
     return m_worker->post([config](Worker& worker) { worker.lanes().add(config); });
 }
 
-std::uint64_t Session::duplicateLane(std::uint32_t lane, const std::string& name)
+std::uint64_t Session::duplicateLane(std::uint32_t lane, const std::string& name, std::optional<std::int64_t> step)
 {
-    return m_worker->post([lane, name](Worker& worker) { worker.lanes().duplicate(lane, name); });
+    return m_worker->post([lane, name, step](Worker& worker) { worker.lanes().duplicate(lane, name, step); });
+}
+
+std::future<StepWalk> Session::walkStep(std::uint32_t lane)
+{
+    // std::function wants what can be copied.
+    auto promise = std::make_shared<std::promise<StepWalk>>();
+    std::future<StepWalk> future = promise->get_future();
+    m_worker->post([lane, promise](Worker& worker) {
+        try {
+            promise->set_value(worker.lanes().walk(lane));
+        } catch (...) {
+            promise->set_exception(std::current_exception());
+        }
+    });
+    return future;
 }
 
 std::uint64_t Session::removeLane(std::uint32_t lane)

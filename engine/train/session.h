@@ -7,7 +7,9 @@
 #include "engine/core/error.h"
 #include "engine/train/checkpoint_keeper.h"
 #include "engine/train/run_observer.h"
+#include "engine/train/step_walk.h"
 
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,6 +32,8 @@ struct SessionOptions
     std::vector<RunObserver*> observers; ///< not owned; must outlive the session
     /// Steps between comparisons of every lane's weights with the baseline lane's; 0: never.
     std::int64_t baselineInterval = 10;
+    /// Steps between the states that every lane keeps in memory, to go back to; 0: none.
+    std::int64_t snapshotInterval = 0;
     CheckpointPlan checkpoints {};
     /// Lanes that go on from a checkpoint, found by the name of its initial settings, instead of from step 0.
     std::vector<ResumedLane> resumed {};
@@ -46,6 +50,7 @@ struct LaneStatus
     RunStatus status = RunStatus::Running;
     std::string message {}; ///< why it failed or diverged
     std::int64_t nextStep = 0;
+    std::int64_t earliestStep = 0; ///< that a copy can go back to
     double scale = 1;
     double lr = 0;
     MemoryBytes bytes {};
@@ -94,8 +99,10 @@ public:
     std::uint64_t set(std::uint32_t lane, const std::string& path, const nlohmann::json& value);
     /// A new lane; if training has begun it first catches up, from step 0, on the same batches.
     std::uint64_t addLane(const LaneConfig& config);
-    /// A copy of a lane as it stands: weights, optimizer, scaler, and its past events (so a replay needs no parent).
-    std::uint64_t duplicateLane(std::uint32_t lane, const std::string& name);
+    /// A copy of a lane as it stands: weights, optimizer, scaler, and its past events (so a replay needs no parent). Or
+    /// as it was before `step`, from LaneStatus::earliestStep on: without the changes made then and later.
+    std::uint64_t duplicateLane(
+        std::uint32_t lane, const std::string& name, std::optional<std::int64_t> step = std::nullopt);
     std::uint64_t removeLane(std::uint32_t lane);
     /// The lane that others are compared with; the first one until set.
     std::uint64_t setBaseline(std::uint32_t lane);
@@ -103,6 +110,9 @@ public:
     std::uint64_t extend(std::int64_t totalSteps);
 
     // --- observing ---
+    /// What the lane's next step will do, stage by stage; nothing changes by it. The future throws if there is no such
+    /// lane, no step left, or no session any more.
+    std::future<StepWalk> walkStep(std::uint32_t lane);
     /// Moves out the records made since the last call, oldest first. Lock-free for the worker.
     std::size_t takeRecords(std::vector<StepRecord>& into);
     /// Records lost because takeRecords() was not called for too long; the store has them.

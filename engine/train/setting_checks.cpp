@@ -23,6 +23,15 @@ Fault clipNeedsOneThreshold(const LaneConfig& lane)
             "asks for clipping, but there is no threshold; add clip.max_norm (the whole "
             "gradient's norm) or clip.max_value (each element)"};
     }
+    if (lane.clip.perLayer && lane.clip.maxValue) {
+        return SettingFault {
+            "clip.per_layer", "is true, but clip.max_value clips element by element; use clip.max_norm, or false"};
+    }
+    if (clipOrderOf(lane.order) != lane.clip.order) {
+        return SettingFault {"order",
+            fmt::format("puts the clipping {} the unscaling, but clip.order says otherwise; change one of the two",
+                lane.clip.order == ClipOrder::ClipThenUnscale ? "after" : "before")};
+    }
     if (lane.clip.maxNorm && lane.clip.maxValue) {
         return SettingFault {"clip.max_value",
             "is given beside clip.max_norm, but a step clips one way only; remove one "
@@ -78,12 +87,20 @@ Fault lossFitsData(const LaneConfig& lane)
 
 Fault halfWeightsNeedFormat(const LaneConfig& lane)
 {
-    if (lane.precision.weights == "half" && policyNamed(lane.precision.policy).lower == DType::Float32) {
+    if (lane.precision.hasHalfWeights() && policyNamed(lane.precision.policy).lower == DType::Float32) {
         return SettingFault {"precision.weights",
-            fmt::format(
-                "is \"half\", but the policy \"{}\" has no 16-bit format to store weights in; use one that has, "
-                "such as \"pure-fp16\", or \"master\"",
-                lane.precision.policy)};
+            fmt::format("is \"{}\", but the policy \"{}\" has no 16-bit format to store weights in; use one that has, "
+                        "such as \"pure-fp16\", or \"master\"",
+                lane.precision.weights, lane.precision.policy)};
+    }
+    return {};
+}
+
+Fault averageIsThere(const LaneConfig& lane)
+{
+    if (lane.evaluation.weights == "ema" && lane.ema.decay == 0) {
+        return SettingFault {"evaluation.weights",
+            "is \"ema\", but no moving average is kept; set ema.decay, to 0.999 perhaps, or use \"trained\""};
     }
     return {};
 }
@@ -185,8 +202,8 @@ Fault scalerAccepts(const LaneConfig& lane)
 std::optional<SettingFault> findFault(const LaneConfig& lane)
 {
     constexpr std::array checks {clipNeedsOneThreshold, warmupNeedsSteps, nesterovNeedsMomentum, dataIsPossible,
-        lossFitsData, lossFormFitsLoss, smoothingFitsLoss, modelFitsData, halfWeightsNeedFormat, layersFitKind,
-        headsDivideWidth, sizesAreBearable, scalerAccepts};
+        lossFitsData, lossFormFitsLoss, smoothingFitsLoss, modelFitsData, halfWeightsNeedFormat, averageIsThere,
+        layersFitKind, headsDivideWidth, sizesAreBearable, scalerAccepts};
     for (const auto check : checks) {
         if (const Fault fault = check(lane)) {
             return fault;

@@ -94,6 +94,39 @@ Setting precisionOverrides()
         [](const LaneConfig& lane) { return nlohmann::json(lane.precision.overrides); }};
 }
 
+Setting clipOrder()
+{
+    Setting row = rows::enumeration<ClipOrder>(
+        "clip.order", {"off", "unscale-then-clip", "clip-then-unscale"}, Live::Yes, FIELD(clip.order));
+    row.read = [read = row.read](LaneConfig& lane, const nlohmann::json& value) {
+        std::string wrong = read(lane, value);
+        lane.order = withClip(lane.order, lane.clip.order);
+        return wrong;
+    };
+    return row;
+}
+
+/// Comes after clip.order, whose place in the order it may name too.
+Setting stepOrder()
+{
+    const std::string type = "a list";
+    const std::string allowed = "of " + joined(namesOf(rightOrder)) + ", each once";
+    return {"order", type, allowed, true,
+        [=](LaneConfig& lane, const nlohmann::json& value) {
+            std::vector<std::string> names;
+            for (const nlohmann::json& name : value.is_array() ? value : nlohmann::json::array()) {
+                names.push_back(name.is_string() ? name.get<std::string>() : "");
+            }
+            const std::optional<StepOrder> order = orderFromNames(names);
+            if (!order) {
+                return rows::problem(value, type, allowed);
+            }
+            lane.order = *order;
+            return std::string();
+        },
+        [](const LaneConfig& lane) { return nlohmann::json(namesOf(lane.order)); }};
+}
+
 std::vector<std::string> evaluationPolicies()
 {
     std::vector<std::string> names = policyNames();
@@ -210,6 +243,10 @@ std::vector<Setting> makeTable()
         rows::number("optimizer.beta2", {0, 1, true, false}, Live::Yes, FIELD(optimizer.beta2)),
         rows::number("optimizer.epsilon", {0, 1}, Live::Yes, FIELD(optimizer.epsilon)),
         rows::number("optimizer.weight_decay", {0, 1000}, Live::Yes, FIELD(optimizer.weightDecay)),
+        rows::boolean("optimizer.extra_step", Live::Yes, FIELD(optimizer.extraStep)),
+        rows::choice(
+            "optimizer.state_format", {"weights", "fp32", "fp16", "bf16"}, Live::Yes, FIELD(optimizer.stateFormat)),
+        rows::choice("optimizer.epsilon_format", {"fp32", "fp16", "bf16"}, Live::Yes, FIELD(optimizer.epsilonFormat)),
 
         rows::choice("schedule.kind", scheduleKinds(), Live::Yes, FIELD(schedule.kind)),
         rows::integer<std::int64_t>("schedule.warmup_steps", {0, manySteps}, Live::Yes, FIELD(schedule.warmupSteps)),
@@ -220,20 +257,30 @@ std::vector<Setting> makeTable()
         rows::boolean("schedule.count_skipped", Live::Yes, FIELD(schedule.countSkipped)),
 
         rows::choice("precision.policy", policyNames(), Live::Yes, FIELD(precision.policy)),
-        rows::choice("precision.weights", {"master", "half"}, Live::Yes, FIELD(precision.weights)),
+        rows::choice("precision.weights", {"master", "half", "half-stochastic", "half-kahan"}, Live::Yes,
+            FIELD(precision.weights)),
         precisionOverrides(),
 
-        rows::enumeration<ClipOrder>(
-            "clip.order", {"off", "unscale-then-clip", "clip-then-unscale"}, Live::Yes, FIELD(clip.order)),
+        clipOrder(),
         rows::optionalNumber("clip.max_norm", {0, 1e30, false}, Live::Yes, FIELD(clip.maxNorm)),
         rows::optionalNumber("clip.max_value", {0, 1e30, false}, Live::Yes, FIELD(clip.maxValue)),
+        rows::boolean("clip.per_layer", Live::Yes, FIELD(clip.perLayer)),
+        stepOrder(),
 
         rows::integer<std::int64_t>("accumulation.steps", {1, 4096}, Live::Yes, FIELD(accumulation.steps)),
         rows::boolean("accumulation.guard", Live::Yes, FIELD(accumulation.guard)),
+        rows::boolean("accumulation.divide", Live::Yes, FIELD(accumulation.divide)),
+        rows::boolean("accumulation.scaler_per_micro_batch", Live::Yes, FIELD(accumulation.scalerPerMicroBatch)),
+        rows::boolean("accumulation.zero_gradients", Live::Yes, FIELD(accumulation.zeroGradients)),
+
+        rows::number("ema.decay", {0, 1, true, false}, Live::Yes, FIELD(ema.decay)),
+        rows::choice("ema.format", {"fp32", "fp16", "bf16"}, Live::Yes, FIELD(ema.format)),
+        rows::boolean("ema.count_skipped", Live::Yes, FIELD(ema.countSkipped)),
 
         rows::integer<std::int64_t>("evaluation.every", {0, manySteps}, Live::Yes, FIELD(evaluation.every)),
         rows::choice("evaluation.policy", evaluationPolicies(), Live::Yes, FIELD(evaluation.policy)),
         rows::integer<std::int64_t>("evaluation.samples", {0, manySteps}, Live::Yes, FIELD(evaluation.samples)),
+        rows::choice("evaluation.weights", {"trained", "ema"}, Live::Yes, FIELD(evaluation.weights)),
     };
     for (Setting& row : scalerRows()) {
         table.push_back(std::move(row));
@@ -289,7 +336,7 @@ std::vector<std::string> keysOf(const std::string& section)
 
 bool isStatePath(const std::string& path)
 {
-    return path == "scaler.scale" || path == "scaler.growth_tracker";
+    return path == "scaler.scale" || path == "scaler.growth_tracker" || path.starts_with("fault.");
 }
 
 } // namespace mantissa

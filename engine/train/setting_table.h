@@ -34,7 +34,8 @@ bool isSection(const std::string& path);
 /// The keys that may stand in a section ("" for a lane's top level).
 std::vector<std::string> keysOf(const std::string& section);
 
-/// State of the scaler that can be set like a setting while a lane trains: "scaler.scale", "scaler.growth_tracker".
+/// What can be set like a setting while a lane trains, but is none: state of the scaler ("scaler.scale",
+/// "scaler.growth_tracker") and faults ("fault.nan_sample").
 bool isStatePath(const std::string& path);
 
 } // namespace mantissa

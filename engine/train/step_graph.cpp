@@ -4,8 +4,10 @@
 #include "engine/autodiff/checkpointing.h"
 #include "engine/autodiff/differentiate.h"
 #include "engine/core/error.h"
+#include "engine/formats/round_value.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace mantissa {
@@ -16,7 +18,7 @@ Policy policyOf(const PrecisionConfig& config)
 {
     constexpr std::string_view accumulate = ".accumulate";
     Policy policy = policyNamed(config.policy);
-    policy.weights = config.weights == "half" ? policy.lower : DType::Float32;
+    policy.weights = config.hasHalfWeights() ? policy.lower : DType::Float32;
     for (const auto& [name, format] : config.overrides) {
         const auto dtype = dtypeFromName(format);
         if (!dtype) {
@@ -34,6 +36,19 @@ Policy policyOf(const PrecisionConfig& config)
 bool skipsOnNonFinite(const LaneConfig& lane)
 {
     return lane.scaler && makeScaler(*lane.scaler)->skipsOnNonFinite();
+}
+
+/// "fc1" for "fc1.weight": what holds the parameter.
+std::string_view layerOf(std::string_view parameter)
+{
+    return parameter.substr(0, std::min(parameter.rfind('.'), parameter.size()));
+}
+
+WeightRounding roundingOf(const PrecisionConfig& precision)
+{
+    return precision.weights == "half-stochastic" ? WeightRounding::Stochastic
+        : precision.weights == "half-kahan"       ? WeightRounding::Compensated
+                                                  : WeightRounding::Nearest;
 }
 
 /// Appends to one graph what a step needs beyond the forward pass.
@@ -66,8 +81,12 @@ public:
         m_step.inverseScale = stepInput("inverse_scale");
         m_step.lr = stepInput("lr");
         differentiateLoss(cast.values[model.loss]);
-        appendClipAndUnscale();
-        appendOptimizer(policy.weights);
+        m_step.foundInf = stepOutput("found_inf", DType::Float32);
+        m_step.sumSquares = stepOutput("sum_squares", DType::Float64);
+        m_step.maxAbs = stepOutput("max_abs", DType::Float32);
+        for (const StepBlock block : m_lane.order) {
+            appendBlock(block);
+        }
         if (m_lane.model.checkpointing) {
             m_step.graph = recomputeBlocks(m_step.graph);
         }
@@ -81,9 +100,9 @@ private:
         return m_step.graph.addValue({name, {DType::Float32, {}}, ValueKind::StepInput});
     }
 
-    ValueId stepOutput(const char* name, DType dtype)
+    ValueId stepOutput(std::string name, DType dtype)
     {
-        return m_step.graph.addValue({name, {dtype, {}}, ValueKind::StepOutput});
+        return m_step.graph.addValue({std::move(name), {dtype, {}}, ValueKind::StepOutput});
     }
 
     ValueId scaled(ValueId x, ValueId factor, const char* name)
@@ -96,7 +115,8 @@ private:
     void differentiateLoss(ValueId loss)
     {
         Graph& graph = m_step.graph;
-        const bool accumulates = m_lane.accumulation.steps > 1 || m_lane.accumulation.guard;
+        const AccumulationConfig& config = m_lane.accumulation;
+        const bool accumulates = config.steps > 1 || config.guard || !config.zeroGradients;
         if (m_lane.lossWeight != 1) {
             m_step.lossWeight = stepInput("loss_weight");
             loss = scaled(loss, *m_step.lossWeight, "weighted_loss");
@@ -111,21 +131,31 @@ private:
                 graph.replaceValue(computed[i], m_step.gradients[i]);
                 std::ranges::replace(m_step.gradientRoundings, computed[i], m_step.gradients[i]);
             }
+            appendMicroCheck();
             return;
         }
         m_step.inverseAccumulation = stepInput("inverse_accumulation");
         m_step.keep = stepInput("keep");
+        m_step.keepGradients = stepInput("keep_gradients");
         const ValueId share = scaled(loss, *m_step.inverseAccumulation, "loss_share");
         // The guard drops a micro-batch by its loss; without one, `keep` is always finite and drops nothing.
-        const ValueId guard = m_lane.accumulation.guard ? m_step.microLoss : *m_step.keep;
+        const ValueId guard = config.guard ? m_step.microLoss : *m_step.keep;
         m_step.loss = stepOutput("step_loss", DType::Float32);
         graph.addNode(
             {Op::Accumulate, "step_loss", {}, {share, *m_step.keep, guard}, {m_step.loss}, Phase::Forward, {}});
         const std::vector<ValueId> parts = gradientsOf(share);
         m_step.gradients = gradientValues(parts);
         for (std::size_t i = 0; i < parts.size(); ++i) {
-            graph.addNode({Op::Accumulate, graph.value(parts[i]).name + ".sum", {}, {parts[i], *m_step.keep, guard},
-                {m_step.gradients[i]}, Phase::Backward, {}});
+            graph.addNode({Op::Accumulate, graph.value(parts[i]).name + ".sum", {},
+                {parts[i], *m_step.keepGradients, guard}, {m_step.gradients[i]}, Phase::Backward, {}});
+        }
+        appendMicroCheck();
+    }
+
+    void appendMicroCheck()
+    {
+        if (m_lane.accumulation.scalerPerMicroBatch) {
+            m_step.microFoundInf = appendNorm("micro_check", Phase::Backward, m_step.gradients).foundInf;
         }
     }
 
@@ -166,118 +196,211 @@ private:
         return ids;
     }
 
-    std::vector<ValueId> withGradients(std::vector<ValueId> leading) const
+    /// The values one after the other.
+    static std::vector<ValueId> together(std::initializer_list<std::vector<ValueId>> lists)
     {
-        leading.insert(leading.end(), m_step.gradients.begin(), m_step.gradients.end());
-        return leading;
+        std::vector<ValueId> all;
+        for (const std::vector<ValueId>& list : lists) {
+            all.insert(all.end(), list.begin(), list.end());
+        }
+        return all;
     }
 
-    std::vector<ValueId> gradientsWith(std::initializer_list<ValueId> trailing) const
+    struct Norm
     {
-        std::vector<ValueId> ids = m_step.gradients;
-        ids.insert(ids.end(), trailing);
-        return ids;
+        ValueId foundInf;
+        ValueId sumSquares;
+        ValueId maxAbs;
+    };
+
+    /// Measures gradients as they are at this point.
+    Norm appendNorm(const std::string& name, Phase phase, const std::vector<ValueId>& gradients)
+    {
+        const Norm norm {stepOutput(name + ".found_inf", DType::Float32),
+            stepOutput(name + ".sum_squares", DType::Float64), stepOutput(name + ".max_abs", DType::Float32)};
+        m_step.graph.addNode(
+            {Op::GradientNorm, name, {}, gradients, {norm.foundInf, norm.sumSquares, norm.maxAbs}, phase, {}});
+        return norm;
     }
 
-    void appendNorm(const char* name, Phase phase, ValueId sumSquares, ValueId maxAbs)
+    [[nodiscard]] bool comesFirst(StepBlock first, StepBlock second) const
     {
-        const ValueId found = stepOutput("found_inf", DType::Float32);
-        m_step.graph.addNode({Op::GradientNorm, name, {}, m_step.gradients, {found, sumSquares, maxAbs}, phase, {}});
+        return comesBefore(m_lane.order, first, second);
     }
 
-    void appendClip(ValueId sumSquares)
+    void appendBlock(StepBlock block)
     {
+        switch (block) {
+        case StepBlock::Unscale:
+            m_step.graph.addNode({Op::Unscale, "unscale", {}, together({{m_step.inverseScale}, m_step.gradients}),
+                together({m_step.gradients,
+                    {checksAtOnce() ? m_step.foundInf : stepOutput("unscale.found_inf", DType::Float32),
+                        m_step.sumSquares, m_step.maxAbs}}),
+                Phase::Unscale, {}});
+            break;
+        case StepBlock::Check:
+            if (!checksAtOnce()) {
+                m_step.foundInf = appendNorm("check", Phase::Check, m_step.gradients).foundInf;
+            }
+            break;
+        case StepBlock::Clip:
+            if (m_lane.clip.order != ClipOrder::Off) {
+                appendClip();
+            }
+            break;
+        case StepBlock::Step:
+            appendOptimizer();
+            break;
+        case StepBlock::Update:
+        case StepBlock::Schedule:
+            break; // the host's
+        }
+    }
+
+    /// Unscaling looks for infinity and NaN as it goes: the check is no pass of its own then.
+    [[nodiscard]] bool checksAtOnce() const
+    {
+        const auto* const unscale = std::ranges::find(m_lane.order, StepBlock::Unscale);
+        return unscale + 1 != m_lane.order.end() && unscale[1] == StepBlock::Check;
+    }
+
+    void appendClip()
+    {
+        const bool isUnscaled = comesFirst(StepBlock::Unscale, StepBlock::Clip);
+        ValueId sumSquares = m_step.sumSquares;
+        if (!isUnscaled) {
+            const Norm scaled = appendNorm("scaled_norm", Phase::Clip, m_step.gradients);
+            sumSquares = scaled.sumSquares;
+            m_step.scaledSumSquares = scaled.sumSquares;
+            m_step.scaledMaxAbs = scaled.maxAbs;
+        }
         m_step.clipLimit = stepInput("clip_limit");
-        if (m_lane.clip.maxNorm) {
-            const ValueId coefficient = stepOutput("clip_coefficient", DType::Float32);
-            m_step.graph.addNode({Op::ClipByNorm, "clip", {}, withGradients({*m_step.clipLimit, sumSquares}),
-                gradientsWith({coefficient}), Phase::Clip, {}});
+        if (!m_lane.clip.maxNorm) {
+            m_step.graph.addNode({Op::ClipByValue, "clip", {}, together({{*m_step.clipLimit}, m_step.gradients}),
+                m_step.gradients, Phase::Clip, {}});
+        } else if (m_lane.clip.perLayer) {
+            appendClipPerLayer();
         } else {
-            m_step.graph.addNode(
-                {Op::ClipByValue, "clip", {}, withGradients({*m_step.clipLimit}), m_step.gradients, Phase::Clip, {}});
+            appendClipByNorm("clip", m_step.gradients, sumSquares);
+        }
+        if (isUnscaled) {
+            m_step.clippedSumSquares = appendNorm("clipped_norm", Phase::Clip, m_step.gradients).sumSquares;
         }
     }
 
-    void appendUnscale()
+    void appendClipByNorm(std::string name, const std::vector<ValueId>& gradients, ValueId sumSquares)
     {
-        m_step.foundInf = stepOutput("found_inf", DType::Float32);
-        m_step.sumSquares = stepOutput("sum_squares", DType::Float64);
-        m_step.maxAbs = stepOutput("max_abs", DType::Float32);
-        m_step.graph.addNode({Op::Unscale, "unscale", {}, withGradients({m_step.inverseScale}),
-            gradientsWith({m_step.foundInf, m_step.sumSquares, m_step.maxAbs}), Phase::Unscale, {}});
+        const ValueId coefficient = stepOutput("clip_coefficient", DType::Float32);
+        m_step.graph.addNode(
+            {Op::ClipByNorm, std::move(name), {}, together({{*m_step.clipLimit, sumSquares}, gradients}),
+                together({gradients, {coefficient}}), Phase::Clip, {}});
     }
 
-    void appendClipAndUnscale()
+    void appendClipPerLayer()
     {
-        switch (m_lane.clip.order) {
-        case ClipOrder::Off:
-            appendUnscale();
-            break;
-        case ClipOrder::UnscaleThenClip:
-            appendUnscale();
-            appendClip(m_step.sumSquares);
-            m_step.clippedSumSquares = stepOutput("clipped_sum_squares", DType::Float64);
-            appendNorm(
-                "clipped_norm", Phase::Clip, *m_step.clippedSumSquares, stepOutput("clipped_max", DType::Float32));
-            break;
-        case ClipOrder::ClipThenUnscale:
-            m_step.scaledSumSquares = stepOutput("scaled_sum_squares", DType::Float64);
-            m_step.scaledMaxAbs = stepOutput("scaled_max", DType::Float32);
-            appendNorm("scaled_norm", Phase::Clip, *m_step.scaledSumSquares, *m_step.scaledMaxAbs);
-            appendClip(*m_step.scaledSumSquares);
-            appendUnscale();
-            break;
+        for (std::size_t i = 0; i < m_step.gradients.size();) {
+            const auto layerAt = [this](std::size_t at) {
+                return std::string(layerOf(m_step.graph.value(m_step.parameters[at]).name));
+            };
+            const std::string layer = layerAt(i);
+            std::vector<ValueId> gradients;
+            for (; i < m_step.gradients.size() && layerAt(i) == layer; ++i) {
+                gradients.push_back(m_step.gradients[i]);
+            }
+            const std::string name = "clip." + layer;
+            appendClipByNorm(name, gradients, appendNorm(name + ".norm", Phase::Clip, gradients).sumSquares);
         }
     }
 
-    std::vector<ValueId> optimizerState(const char* suffix)
+    /// One value per parameter, named after it.
+    std::vector<ValueId> perParameter(const char* suffix, std::optional<DType> dtype)
     {
         std::vector<ValueId> ids;
         for (const ValueId parameter : m_step.parameters) {
-            const Value value = m_step.graph.value(parameter);
-            ids.push_back(m_step.graph.addValue({value.name + suffix, value.type, ValueKind::OptimizerState}));
+            Value value = m_step.graph.value(parameter);
+            value.name += suffix;
+            value.kind = ValueKind::OptimizerState;
+            value.type.dtype = dtype.value_or(value.type.dtype);
+            ids.push_back(m_step.graph.addValue(std::move(value)));
         }
         return ids;
     }
 
-    /// `arithmetic`: the format of the weights. A stored 16-bit one is that of every tensor op of the update.
-    void appendOptimizer(DType arithmetic)
+    void appendOptimizer()
     {
         const OptimizerConfig& config = m_lane.optimizer;
-        const bool skips = skipsOnNonFinite(m_lane);
-        std::vector<ValueId> inputs = withGradients({m_step.lr, m_step.foundInf});
-        std::vector<ValueId> outputs = m_step.parameters;
-        inputs.insert(inputs.end(), m_step.parameters.begin(), m_step.parameters.end());
-        const auto addState = [&](const std::vector<ValueId>& state) {
-            inputs.insert(inputs.end(), state.begin(), state.end());
-            outputs.insert(outputs.end(), state.begin(), state.end());
-        };
-        Node node {.op = Op::SgdUpdate,
-            .name = config.kind,
-            .attributes = {},
-            .inputs = {},
-            .outputs = {},
-            .phase = Phase::Optimizer};
-        if (config.kind == "sgd") {
-            if (config.momentum != 0) {
-                addState(optimizerState(".momentum_buffer"));
-            }
-            node.attributes = SgdAttributes {static_cast<float>(config.momentum),
-                static_cast<float>(config.weightDecay), config.nesterov, skips, arithmetic};
-        } else {
-            node.op = Op::AdamUpdate;
-            addState(optimizerState(".exp_avg"));
-            addState(optimizerState(".exp_avg_sq"));
-            addState({m_step.graph.addValue({"step", {DType::Float32, {}}, ValueKind::OptimizerState})});
-            node.attributes = AdamAttributes {config.beta1, config.beta2, static_cast<float>(config.epsilon),
-                static_cast<float>(config.weightDecay), config.kind == "adamw", skips, arithmetic};
+        const std::optional<DType> stateFormat = dtypeFromName(config.stateFormat); // none: that of the weights
+        std::vector<ValueId> states;
+        std::vector<ValueId> counts;
+        if (config.kind != "sgd") {
+            states = together({perParameter(".exp_avg", stateFormat), perParameter(".exp_avg_sq", stateFormat)});
+            counts = {m_step.graph.addValue({"step", {DType::Float32, {}}, ValueKind::OptimizerState})};
+        } else if (config.momentum != 0) {
+            states = perParameter(".momentum_buffer", stateFormat);
         }
-        m_step.updateSquares = stepOutput("update_squares", DType::Float64);
+        const WeightRounding rounding = roundingOf(m_lane.precision);
+        if (rounding == WeightRounding::Compensated) {
+            states = together({states, perParameter(".compensation", {})});
+        }
+        std::vector<ValueId> counters;
+        if (rounding == WeightRounding::Stochastic) {
+            m_step.roundingCounter
+                = m_step.graph.addValue({"rounding_counter", {DType::Int32, {}}, ValueKind::StepInput});
+            counters = {*m_step.roundingCounter};
+        }
+        const std::vector<ValueId> updated = together({m_step.parameters, states, counts});
+        const auto append = [&](const char* name, bool skips, std::uint64_t seed, const char* squaresName) {
+            const ValueId squares = stepOutput(squaresName, DType::Float64);
+            const bool isSgd = config.kind == "sgd";
+            m_step.graph.addNode({isSgd ? Op::SgdUpdate : Op::AdamUpdate, name,
+                isSgd ? Attributes(sgd(skips, rounding, seed)) : Attributes(adam(skips, rounding, seed)),
+                together({{m_step.lr, m_step.foundInf}, m_step.gradients, updated, counters}),
+                together({updated, {squares, m_step.weightSquares}}), Phase::Optimizer, {}});
+            return squares;
+        };
         m_step.weightSquares = stepOutput("weight_squares", DType::Float64);
-        outputs.insert(outputs.end(), {m_step.updateSquares, m_step.weightSquares});
-        node.inputs = std::move(inputs);
-        node.outputs = std::move(outputs);
-        m_step.graph.addNode(std::move(node));
+        const bool skips = skipsOnNonFinite(m_lane) && comesFirst(StepBlock::Check, StepBlock::Step);
+        m_step.updateSquares = append(config.kind.c_str(), skips, m_lane.seed, "update_squares");
+        if (config.extraStep) {
+            m_step.extraUpdateSquares = append("stray_step", false, ~m_lane.seed, "stray_update_squares");
+        }
+        appendAverage(skips);
+    }
+
+    /// The format that the update computes in: a 16-bit one if all that it stores has it.
+    [[nodiscard]] DType arithmetic(WeightRounding rounding) const
+    {
+        const DType weights = m_step.graph.value(m_step.parameters.front()).type.dtype;
+        const bool isUniform = dtypeFromName(m_lane.optimizer.stateFormat).value_or(weights) == weights;
+        return isUniform && rounding == WeightRounding::Nearest ? weights : DType::Float32;
+    }
+
+    [[nodiscard]] SgdAttributes sgd(bool skips, WeightRounding rounding, std::uint64_t seed) const
+    {
+        const OptimizerConfig& config = m_lane.optimizer;
+        return {static_cast<float>(config.momentum), static_cast<float>(config.weightDecay), config.nesterov, skips,
+            arithmetic(rounding), rounding, seed};
+    }
+
+    [[nodiscard]] AdamAttributes adam(bool skips, WeightRounding rounding, std::uint64_t seed) const
+    {
+        const OptimizerConfig& config = m_lane.optimizer;
+        const DType epsilonFormat = dtypeFromName(config.epsilonFormat).value_or(DType::Float32);
+        return {config.beta1, config.beta2, static_cast<float>(roundValue(epsilonFormat, config.epsilon)),
+            static_cast<float>(config.weightDecay), config.kind == "adamw", skips, arithmetic(rounding), rounding,
+            seed};
+    }
+
+    void appendAverage(bool skipsSteps)
+    {
+        if (m_lane.ema.decay == 0) {
+            return;
+        }
+        m_step.emaDecay = stepInput("ema_decay");
+        m_step.averages = perParameter(".ema", dtypeFromName(m_lane.ema.format));
+        m_step.graph.addNode({Op::EmaUpdate, "ema", EmaAttributes {skipsSteps && !m_lane.ema.countSkipped},
+            together({{*m_step.emaDecay, m_step.foundInf}, m_step.parameters, m_step.averages}), m_step.averages,
+            Phase::Optimizer, {}});
     }
 
     void countCasts()
@@ -334,8 +457,10 @@ bool needsNewGraph(const LaneConfig& from, const LaneConfig& to)
 {
     return from.precision != to.precision || from.model.checkpointing != to.model.checkpointing
         || from.clip.order != to.clip.order || from.clip.maxNorm.has_value() != to.clip.maxNorm.has_value()
-        || from.accumulation != to.accumulation || withoutRate(from.optimizer) != withoutRate(to.optimizer)
-        || skipsOnNonFinite(from) != skipsOnNonFinite(to);
+        || from.clip.perLayer != to.clip.perLayer || from.order != to.order
+        || (from.ema.decay == 0) != (to.ema.decay == 0) || from.ema.format != to.ema.format
+        || from.ema.countSkipped != to.ema.countSkipped || from.accumulation != to.accumulation
+        || withoutRate(from.optimizer) != withoutRate(to.optimizer) || skipsOnNonFinite(from) != skipsOnNonFinite(to);
 }
 
 } // namespace mantissa

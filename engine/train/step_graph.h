@@ -16,6 +16,7 @@ struct StepGraph
     std::vector<ValueId> parameters;
     std::vector<ValueId> buffers; ///< running statistics
     std::vector<ValueId> gradients;
+    std::vector<ValueId> averages; ///< of the parameters, where a moving average is kept
     /// Where backward rounded a parameter's gradient to 16 bits, for those that it did: the census to report.
     std::vector<ValueId> gradientRoundings;
     int castsPerStep = 0;
@@ -32,11 +33,15 @@ struct StepGraph
     std::optional<ValueId> lossWeight;
     std::optional<ValueId> inverseAccumulation; ///< 1 / k
     std::optional<ValueId> keep; ///< 0 in the first micro-batch of a step, then 1
+    std::optional<ValueId> keepGradients; ///< the same for gradients, which may outlive the step
     std::optional<ValueId> clipLimit;
+    std::optional<ValueId> emaDecay;
+    std::optional<ValueId> roundingCounter; ///< int32: differs for every step of a run
 
     // Scalars the host reads.
     ValueId microLoss = 0; ///< of the last micro-batch, times the loss weight
     ValueId loss = 0; ///< of the step: the mean over micro-batches
+    std::optional<ValueId> microFoundInf; ///< in the gradients' sums after a micro-batch
     ValueId foundInf = 0;
     ValueId sumSquares = 0; ///< of the gradients as they leave unscale
     ValueId maxAbs = 0;
@@ -44,6 +49,7 @@ struct StepGraph
     std::optional<ValueId> scaledMaxAbs;
     std::optional<ValueId> clippedSumSquares; ///< unscale-then-clip: after clipping
     ValueId updateSquares = 0;
+    std::optional<ValueId> extraUpdateSquares; ///< of the stray second step
     ValueId weightSquares = 0;
 };
 

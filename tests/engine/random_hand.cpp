@@ -27,7 +27,7 @@ std::pair<std::string, nlohmann::json> RandomHand::randomKnob()
     const auto oneOf = [this](const auto& choices) {
         return choices[static_cast<std::size_t>(pick(static_cast<int>(choices.size())))];
     };
-    switch (pick(16)) {
+    switch (pick(26)) {
     case 0:
         return {"optimizer.lr", std::ldexp(1.0, -5 - pick(8))};
     case 1:
@@ -56,11 +56,41 @@ std::pair<std::string, nlohmann::json> RandomHand::randomKnob()
         return {"accumulation.steps", 1 + pick(3)};
     case 13:
         return {"accumulation.guard", pick(2) == 1};
+    case 15:
+        return {"order", randomOrder()};
+    case 16:
+        return {"order", nullptr};
+    case 17:
+        return {"optimizer.extra_step", pick(4) == 0};
+    case 18:
+        return {"optimizer.state_format", oneOf(std::array {"weights", "fp32", "bf16"})};
+    case 19:
+        return {"accumulation", {{"divide", pick(2) == 1}, {"scaler_per_micro_batch", pick(3) == 0}}};
+    case 20:
+        return {"accumulation.zero_gradients", pick(3) != 0};
+    case 21:
+        return {"precision",
+            {{"policy", "bf16"}, {"weights", oneOf(std::array {"master", "half-kahan", "half-stochastic"})}}};
+    case 22:
+        return {"ema", {{"decay", 0.25 * pick(4)}, {"format", oneOf(std::array {"fp32", "bf16"})}}};
+    case 23:
+        return {"fault.loss_spike", std::ldexp(1.0, pick(4))};
+    case 24:
+        return {"fault.lr_jump", 0.5 * (1 + pick(4))};
     case 14:
         return {"schedule", {{"kind", oneOf(std::array {"constant", "cosine"})}, {"warmup_steps", pick(20)}}};
     default:
         return {"schedule.count_skipped", pick(2) == 1};
     }
+}
+
+nlohmann::json RandomHand::randomOrder()
+{
+    std::vector<std::string> blocks = namesOf(rightOrder);
+    for (std::size_t i = blocks.size(); i > 1; --i) {
+        std::swap(blocks[i - 1], blocks[static_cast<std::size_t>(pick(static_cast<int>(i)))]);
+    }
+    return blocks;
 }
 
 void RandomHand::turnKnob(const SessionStatus& status)

@@ -29,6 +29,7 @@ private:
     int pick(int n) { return static_cast<int>(m_random() % static_cast<std::uint64_t>(n)); }
 
     std::pair<std::string, nlohmann::json> randomKnob();
+    nlohmann::json randomOrder();
     void turnKnob(const SessionStatus& status);
     void changeLanes(const SessionStatus& status);
     bool lookAtRecords();

@@ -113,7 +113,13 @@ LaneConfig randomLane(Dice& dice, const std::string& name)
     c.schedule.kind = dice.pick({"constant", "cosine", "step"});
     c.schedule.countSkipped = dice.coin();
     c.precision.policy = dice.pick({"fp32", "fp16", "bf16", "pure-fp16", "O3"});
-    c.precision.weights = c.precision.policy == "fp32" ? "master" : dice.pick({"master", "half"});
+    c.precision.weights
+        = c.precision.policy == "fp32" ? "master" : dice.pick({"master", "half", "half-stochastic", "half-kahan"});
+    c.optimizer.extraStep = dice.coin();
+    c.optimizer.stateFormat = dice.pick({"weights", "fp32", "fp16", "bf16"});
+    c.optimizer.epsilonFormat = dice.pick({"fp32", "fp16"});
+    c.ema = {dice.coin() ? 0 : 0.9, dice.pick({"fp32", "bf16"}), dice.coin()};
+    c.evaluation.weights = c.ema.decay == 0 ? "trained" : dice.pick({"trained", "ema"});
     if (dice.coin()) {
         c.precision.overrides = {{"relu", "fp32"}, {"fc1.dotted name", dice.pick({"fp16", "bf16"})}};
     }
@@ -130,7 +136,11 @@ LaneConfig randomLane(Dice& dice, const std::string& name)
     default:
         break;
     }
-    c.accumulation = {1 + dice.below(4), dice.coin()};
+    for (std::size_t i = c.order.size(); i > 1; --i) {
+        std::swap(c.order.at(i - 1), c.order.at(static_cast<std::size_t>(dice.below(static_cast<int>(i)))));
+    }
+    c.order = withClip(c.order, c.clip.order);
+    c.accumulation = {1 + dice.below(4), dice.coin(), dice.coin(), dice.coin(), dice.coin()};
     if (dice.coin()) {
         c.scaler = mantissa::ScalerConfig {};
         c.scaler->family = dice.pick(mantissa::scalerFamilies());

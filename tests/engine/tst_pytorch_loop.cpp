@@ -5,6 +5,8 @@
 #include <QStandardPaths>
 #include <QtTest>
 
+#include <algorithm>
+
 using namespace mantissa;
 
 namespace {
@@ -51,6 +53,16 @@ private slots:
                 {{"schedule", {{"kind", kind}, {"warmup_steps", 3}, {"count_skipped", false}}},
                     {"scaler", json::object()}});
         }
+        std::vector<std::string> blocks = namesOf(rightOrder);
+        for (int i = 0; i < 6; ++i) {
+            std::ranges::rotate(blocks, blocks.begin() + 1);
+            row(("order from " + blocks.front()).c_str(),
+                {{"order", blocks}, {"scaler", {{"family", i % 2 == 0 ? "pytorch" : "fixed"}}},
+                    {"schedule", {{"kind", "cosine"}}}, {"ema", {{"decay", 0.9}}},
+                    {"optimizer", {{"extra_step", true}, {"epsilon_format", "fp16"}, {"state_format", "bf16"}}},
+                    {"accumulation", {{"steps", 3}, {"divide", false}, {"zero_gradients", false}}}});
+        }
+        row("per layer", {{"clip", {{"order", "unscale-then-clip"}, {"max_norm", 1}, {"per_layer", true}}}});
         for (const char* policy : {"bf16", "cpu-fp16", "tf-fp16", "O1", "pure-fp16"}) {
             row(policy,
                 {{"precision", {{"policy", policy}}}, {"accumulation", {{"guard", true}}},
@@ -84,6 +96,40 @@ private slots:
         wrong["clip"]["order"] = "clip-then-unscale";
         QVERIFY(inOrder(loopOf(wrong), "clip_grad_norm_", "scaler.unscale_(optimizer)"));
         QVERIFY(inOrder(loopOf(wrong), "# WRONG ORDER", "clip_grad_norm_"));
+    }
+
+    void wrongOrdersAreMarked()
+    {
+        const auto ordered = [](std::initializer_list<const char*> blocks) {
+            return loopOf({{"order", blocks}, {"scaler", json::object()}, {"schedule", {{"kind", "cosine"}}}});
+        };
+        QVERIFY(!ordered({"unscale", "check", "clip", "step", "update", "schedule"}).contains("WRONG"));
+        const QString early = ordered({"step", "unscale", "check", "clip", "update", "schedule"});
+        QVERIFY(inOrder(early, "# WRONG ORDER: the gradients still carry the scale", "optimizer.step()"));
+        QVERIFY(inOrder(early, "optimizer.step()", "scaler.unscale_(optimizer)"));
+        QVERIFY(!early.contains("scaler.step"));
+        const QString unchecked = ordered({"unscale", "clip", "step", "check", "update", "schedule"});
+        QVERIFY(inOrder(unchecked, "nothing has looked for infinity yet", "optimizer.step()"));
+        const QString update = ordered({"update", "unscale", "check", "clip", "step", "schedule"});
+        QVERIFY(inOrder(update, "scaler.update()", "scaler.unscale_(optimizer)"));
+        const QString schedule = ordered({"unscale", "check", "clip", "schedule", "step", "update"});
+        QVERIFY(inOrder(schedule, "the rate of the next one", "schedule.step()"));
+        QVERIFY(inOrder(schedule, "schedule.step()", "scaler.step(optimizer)"));
+    }
+
+    void switchesAreTold()
+    {
+        const QString code = loopOf({{"scaler", json::object()}, {"ema", {{"decay", 0.99}, {"format", "bf16"}}},
+            {"optimizer",
+                {{"kind", "adam"}, {"extra_step", true}, {"epsilon_format", "fp16"}, {"state_format", "fp16"}}},
+            {"accumulation",
+                {{"steps", 4}, {"divide", false}, {"scaler_per_micro_batch", true}, {"zero_gradients", false}}}});
+        for (const char* text : {"get_ema_multi_avg_fn(0.99)", "kept in bf16", "ema.update_parameters(model)",
+                 "WRONG: a second step", "torch.tensor(1e-08, dtype=torch.float16)", "optimizer state in fp16",
+                 "WRONG: the loss is not divided by 4", "WRONG: judges every micro-batch", "zero_grad() is missing"}) {
+            QVERIFY2(code.contains(QLatin1String(text)), qPrintable(text + ("\n" + code)));
+        }
+        QCOMPARE(code.count("scaler.update()"), 1);
     }
 
     void everySettingIsThere()

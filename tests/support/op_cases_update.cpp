@@ -225,7 +225,11 @@ struct AdamErrors
 AdamErrors adamErrors(
     const AdamAttributes& attributes, double learningRate, const Exact& exact, std::size_t t, std::int64_t i)
 {
-    const auto [b1, b2, epsilon, decay, decoupled, skip, arithmetic] = attributes;
+    const double b1 = attributes.beta1;
+    const double b2 = attributes.beta2;
+    const double epsilon = attributes.epsilon;
+    const double decay = attributes.weightDecay;
+    const bool decoupled = attributes.decoupled;
     const double w = std::abs(exact.in(2 + tensors + t, i));
     const double g = std::abs(exact.in(2 + t, i)) + (decoupled ? 0 : decayed(decay, w));
     const double firstSize = b1 * std::abs(exact.in(2 + 2 * tensors + t, i)) + (1 - b1) * g;
@@ -282,6 +286,25 @@ OpCase adamCase(
     return out;
 }
 
+OpCase emaCase(const CaseSpec& spec, DType format, double decay, bool foundInf, bool skips, RandomValues& random)
+{
+    OpCase out;
+    out.name
+        = std::string(nameOf(format)) + ", decay " + std::to_string(decay) + (foundInf && skips ? ", skipped" : "");
+    out.call.op = Op::EmaUpdate;
+    out.call.attributes = EmaAttributes {skips};
+    out.call.inputs = {HostTensor::scalar(DType::Float32, decay), HostTensor::scalar(DType::Float32, foundInf ? 1 : 0)};
+    append(out.call.inputs, group(spec, random));
+    append(out.call.inputs, group({format, spec.size, spec.fill}, random));
+    addInPlace(out, 2 + tensors, tensors, noError());
+    if (!(foundInf && skips)) {
+        setBounds(out, 0, [](const Exact& exact, std::size_t t, std::int64_t i) {
+            return 4 * unit * (std::abs(exact.in(2 + t, i)) + std::abs(exact.in(2 + tensors + t, i))) + tiny;
+        });
+    }
+    return out;
+}
+
 } // namespace
 
 std::vector<OpCase> updateCases(Op op, const CaseSpec& spec, RandomValues& random)
@@ -318,6 +341,14 @@ std::vector<OpCase> updateCases(Op op, const CaseSpec& spec, RandomValues& rando
             for (const bool decoupled : {false, true}) {
                 cases.push_back(adamCase(spec, {0.9, 0.999, 1e-8F, 0.01F, decoupled, true}, 0, foundInf, random));
                 cases.push_back(adamCase(spec, {0.9, 0.999, 1e-8F, 0, decoupled, false}, 41, foundInf, random));
+            }
+        }
+        return cases;
+    case Op::EmaUpdate:
+        for (const DType format : {DType::Float32, DType::Float16, DType::BFloat16}) {
+            for (const double decay : {0.0, 0.9, 0.999}) {
+                cases.push_back(emaCase(spec, format, decay, false, false, random));
+                cases.push_back(emaCase(spec, format, decay, true, true, random));
             }
         }
         return cases;

@@ -20,7 +20,7 @@ bool isForwardOp(const Node& node)
 
 bool isUpdate(const Node& node)
 {
-    return node.phase == Phase::Unscale || node.phase == Phase::Clip || node.phase == Phase::Optimizer;
+    return node.phase >= Phase::Unscale;
 }
 
 /// "blocks.0" of "blocks.0.mlp.fc1": up to the first part that is a number. Empty if there is none or nothing follows.

@@ -22,7 +22,6 @@
 #include <QMessageBox>
 #include <QPainter>
 #include <QToolButton>
-#include <QUndoStack>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -374,46 +373,37 @@ void OpMapPanel::addOpChoices(QMenu* menu, NodeIndex op, std::string_view suffix
     const DType present = suffix.empty() ? map.formatOf(op) : map.chosenSumFormat(op).value_or(DType::Float32);
     // What an exception hides is not known without another compilation.
     addChoices(menu, own ? unforced : QStringLiteral("%1 (%2)").arg(unforced, formatLabel(present)), own,
-        QString::fromStdString(map.node(op).name),
-        [&](const std::optional<std::string>& format) { return changeOfOp(map, op, format, suffix); });
+        [&](const std::optional<std::string>& format) { return patchOfOp(map, op, format, suffix); });
 }
 
 void OpMapPanel::addKindChoices(QMenu* menu, NodeIndex op, std::string_view suffix)
 {
     const OpMap& map = *m_view->map();
-    addChoices(menu, tr("As the policy says"), map.kindOverrideOf(op, suffix), tr("all %1").arg(opName(map, op)),
-        [&](const std::optional<std::string>& format) { return changeOfKind(map, map.node(op).op, format, suffix); });
+    addChoices(menu, tr("As the policy says"), map.kindOverrideOf(op, suffix),
+        [&](const std::optional<std::string>& format) { return patchOfKind(map, map.node(op).op, format, suffix); });
 }
 
 void OpMapPanel::addChoices(QMenu* menu, const QString& unforced, const std::optional<std::string>& present,
-    const QString& subject, const std::function<FormatChange(const std::optional<std::string>&)>& changeTo)
+    const std::function<nlohmann::json(const std::optional<std::string>&)>& patchFor)
 {
     auto* group = new QActionGroup(menu);
-    const auto add = [&](const QString& text, const std::optional<std::string>& format, const QString& done) {
+    const auto add = [&](const QString& text, const std::optional<std::string>& format) {
         QAction* action = menu->addAction(text);
         action->setCheckable(true);
         action->setChecked(present == format);
         group->addAction(action);
-        connect(action, &QAction::triggered, this, [this, change = changeTo(format), done] { apply(change, done); });
+        connect(action, &QAction::triggered, this, [this, patch = patchFor(format)] { apply(patch); });
     };
-    add(unforced, std::nullopt, tr("%1 as the policy says").arg(subject));
+    add(unforced, std::nullopt);
     for (const DType format : formats) {
-        add(formatLabel(format), std::string(nameOf(format)), tr("%1 in %2").arg(subject, formatLabel(format)));
+        add(formatLabel(format), std::string(nameOf(format)));
     }
 }
 
-void OpMapPanel::apply(const FormatChange& change, const QString& text)
+void OpMapPanel::apply(const nlohmann::json& patch)
 {
-    const LaneStatus* lane = laneStatus();
-    if (!lane) {
-        return;
-    }
-    // A lane that has ended refuses and says why; that is nothing to take back.
-    if (m_undoStack && lane->status == RunStatus::Running) {
-        m_undoStack->push(
-            new FormatCommand(m_controller, m_controller->laneName(lane->id).toStdString(), change, text));
-    } else {
-        m_controller->set(lane->id, overridesPath, change.change);
+    if (m_lane) {
+        m_controller->set(*m_lane, overridesPath, patch);
     }
 }
 

@@ -1,7 +1,7 @@
 /// The "Graph" tab: what a lane's training step executes, as the session runs it, and its formats to be changed there.
 #pragma once
 
-#include "ui/graph/format_change.h"
+#include "ui/graph/format_patch.h"
 #include "ui/graph/op_map_view.h"
 #include "ui/session/session_controller.h"
 
@@ -21,7 +21,6 @@ class QLabel;
 class QLineEdit;
 class QMenu;
 class QToolButton;
-class QUndoStack;
 
 namespace mantissa {
 
@@ -41,9 +40,6 @@ class OpMapPanel : public QWidget
     Q_OBJECT
 public:
     explicit OpMapPanel(SessionController* controller, QWidget* parent = nullptr);
-
-    /// Where changes of formats go, so that they can be taken back. Not owned.
-    void setUndoStack(QUndoStack* stack) { m_undoStack = stack; }
 
     void setLanes(const std::vector<OpMapLane>& lanes);
     void setLane(std::uint32_t lane); ///< the one that is shown
@@ -84,8 +80,8 @@ private:
     void addOpChoices(QMenu* menu, NodeIndex op, std::string_view suffix);
     void addKindChoices(QMenu* menu, NodeIndex op, std::string_view suffix);
     void addChoices(QMenu* menu, const QString& unforced, const std::optional<std::string>& present,
-        const QString& subject, const std::function<FormatChange(const std::optional<std::string>&)>& changeTo);
-    void apply(const FormatChange& change, const QString& text);
+        const std::function<nlohmann::json(const std::optional<std::string>&)>& patchFor);
+    void apply(const nlohmann::json& patch);
     void foldOrUnfold();
     [[nodiscard]] bool hasFolded() const;
     [[nodiscard]] const LaneStatus* laneStatus() const;
@@ -93,7 +89,6 @@ private:
     [[nodiscard]] OpMapPicture picture() const;
 
     SessionController* m_controller;
-    QUndoStack* m_undoStack = nullptr;
     QComboBox* m_lanes;
     QLineEdit* m_search;
     QLabel* m_found;

@@ -53,6 +53,7 @@ QString reasonText(const OpMap& map, NodeIndex index)
         return tr("a backward op runs in the format of its forward op, %1")
             .arg(QString::fromStdString(map.node(map.rowOf(index).op).name));
     case Phase::Unscale:
+    case Phase::Check:
     case Phase::Clip:
     case Phase::Optimizer:
         return tr("the update works on gradients and master weights");

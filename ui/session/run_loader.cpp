@@ -1,6 +1,8 @@
 #include "ui/session/run_loader.h"
 
 #include "engine/core/error.h"
+#include "engine/diagnose/diagnose.h"
+#include "engine/diagnose/stored_run.h"
 
 #include <QMetaObject>
 
@@ -81,6 +83,17 @@ void RunLoader::loadLane(std::shared_ptr<RunWriter> writer, std::uint32_t lane)
         const RunStore store(database, StoreAccess::ReadOnly);
         auto columns = std::make_shared<const RunColumns>(store.columns(writer->runOf(lane)));
         return [this, lane, columns] { emit laneLoaded(lane, columns); };
+    });
+}
+
+void RunLoader::diagnoseLane(std::shared_ptr<RunWriter> writer, std::uint32_t lane)
+{
+    start([this, lane, writer = std::move(writer), database = m_database] {
+        writer->flush();
+        const RunStore store(database, StoreAccess::ReadOnly);
+        const StoredRun run = readStoredRun(store, writer->runOf(lane));
+        auto findings = std::make_shared<const std::vector<Finding>>(diagnose(run.view()));
+        return [this, lane, findings] { emit laneDiagnosed(lane, findings); };
     });
 }
 

@@ -2,6 +2,7 @@
 /// on the GUI thread.
 #pragma once
 
+#include "engine/diagnose/finding.h"
 #include "engine/scaling/scaler_play.h"
 #include "engine/store/run_store.h"
 
@@ -28,12 +29,15 @@ public:
     void loadGradients(RunId run);
     /// Writes out what `writer` still holds, then reads the run of a session's lane.
     void loadLane(std::shared_ptr<RunWriter> writer, std::uint32_t lane);
+    /// As loadLane(), then says what is wrong with the run.
+    void diagnoseLane(std::shared_ptr<RunWriter> writer, std::uint32_t lane);
 
 signals:
     void columnsLoaded(const mantissa::RunInfo& info, std::shared_ptr<const mantissa::RunColumns> columns);
     void laneLoaded(std::uint32_t lane, std::shared_ptr<const mantissa::RunColumns> columns);
     void replayLoaded(mantissa::RunId run, const QByteArray& experiment);
     void gradientsLoaded(mantissa::RunId run, std::shared_ptr<const std::vector<mantissa::PlayStep>> steps);
+    void laneDiagnosed(std::uint32_t lane, std::shared_ptr<const std::vector<mantissa::Finding>> findings);
     void failed(const QString& why);
 
 private:

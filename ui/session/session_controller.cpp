@@ -4,14 +4,16 @@
 
 #include <algorithm>
 #include <set>
+#include <thread>
 #include <utility>
 
 namespace mantissa {
 
 namespace {
 
-constexpr int focusedIntervalMs = 16;
-constexpr int unfocusedIntervalMs = 33;
+constexpr int quickIntervalMs = 16;
+constexpr std::int64_t snapshotInterval = 20; // steps; those between are trained again when a lane goes back
+constexpr int calmIntervalMs = 33;
 
 } // namespace
 
@@ -39,7 +41,7 @@ SessionController::SessionController(std::filesystem::path database, QObject* pa
 {
     m_reaper.setMaxThreadCount(1);
     m_timer.setTimerType(Qt::PreciseTimer);
-    m_timer.setInterval(focusedIntervalMs);
+    m_timer.setInterval(quickIntervalMs);
     connect(&m_timer, &QTimer::timeout, this, &SessionController::poll);
     m_timer.start();
 }
@@ -65,6 +67,7 @@ std::unique_ptr<SessionController::Live> SessionController::makeLive(ExperimentD
     }
     SessionOptions options;
     options.device = m_device;
+    options.snapshotInterval = snapshotInterval;
     if (live->writer) {
         options.observers.push_back(live->writer.get());
     }
@@ -223,13 +226,15 @@ void SessionController::setDevice(const std::string& device)
     }
 }
 
-void SessionController::set(std::uint32_t lane, const std::string& path, const nlohmann::json& value)
+std::uint64_t SessionController::set(std::uint32_t lane, const std::string& path, const nlohmann::json& value)
 {
     if (!m_live) {
-        return;
+        return 0;
     }
-    m_pending[{lane, path}] = {m_live->session->set(lane, path, value), value};
+    const std::uint64_t command = m_live->session->set(lane, path, value);
+    m_pending[{lane, path}] = {command, value};
     emit pendingChanged(lane);
+    return command;
 }
 
 std::optional<nlohmann::json> SessionController::pendingValue(std::uint32_t lane, const std::string& path) const
@@ -253,6 +258,19 @@ void SessionController::duplicateLane(std::uint32_t lane)
     if (m_live) {
         m_live->session->duplicateLane(lane, freeName(laneName(lane)).toStdString());
     }
+}
+
+void SessionController::goBack(std::uint32_t lane, std::int64_t step)
+{
+    if (m_live) {
+        const QString wish = tr("%1 from step %2").arg(laneName(lane)).arg(step);
+        m_live->session->duplicateLane(lane, freeName(wish).toStdString(), step);
+    }
+}
+
+std::future<StepWalk> SessionController::walkStep(std::uint32_t lane)
+{
+    return m_live ? m_live->session->walkStep(lane) : std::future<StepWalk> {};
 }
 
 void SessionController::removeLane(std::uint32_t lane)
@@ -373,7 +391,19 @@ std::shared_ptr<RunWriter> SessionController::writer() const
 
 void SessionController::setFocused(bool isFocused)
 {
-    m_timer.setInterval(isFocused ? focusedIntervalMs : unfocusedIntervalMs);
+    m_isFocused = isFocused;
+    choosePace();
+}
+
+void SessionController::choosePace()
+{
+    // Where the lanes have all cores, every look at them takes time from training.
+    const bool takesFromTraining
+        = isRunning() && status()->threads >= static_cast<int>(std::thread::hardware_concurrency());
+    const int interval = m_isFocused && !takesFromTraining ? quickIntervalMs : calmIntervalMs;
+    if (interval != m_timer.interval()) {
+        m_timer.setInterval(interval);
+    }
 }
 
 void SessionController::poll()
@@ -412,6 +442,7 @@ void SessionController::followStatus()
     followLanes(*now);
     m_live->monitor.follow(*now);
     settlePending(*now);
+    choosePace();
     emit statusChanged();
 }
 

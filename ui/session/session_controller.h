@@ -12,6 +12,7 @@
 #include <QTimer>
 
 #include <filesystem>
+#include <future>
 #include <map>
 #include <memory>
 #include <optional>
@@ -80,11 +81,15 @@ public:
     [[nodiscard]] const std::string& device() const { return m_device; }
 
     // --- lanes ---
-    /// Takes effect at the next step boundary; pendingValue() holds the value until then.
-    void set(std::uint32_t lane, const std::string& path, const nlohmann::json& value);
+    /// Takes effect at the next step boundary; pendingValue() holds the value until then. Returns the id of the
+    /// command, which its event will name; 0 without a session.
+    std::uint64_t set(std::uint32_t lane, const std::string& path, const nlohmann::json& value);
     [[nodiscard]] std::optional<nlohmann::json> pendingValue(std::uint32_t lane, const std::string& path) const;
     void addLane(const LaneConfig& config);
     void duplicateLane(std::uint32_t lane);
+    void goBack(std::uint32_t lane, std::int64_t step); ///< a copy of the lane as it was before the step
+    /// The lane's next step, taken apart; not valid without a session. See Session::walkStep().
+    [[nodiscard]] std::future<StepWalk> walkStep(std::uint32_t lane);
     void removeLane(std::uint32_t lane);
     void setBaseline(std::uint32_t lane); ///< the lane that others are compared with
     void renameLane(std::uint32_t lane, const QString& name);
@@ -108,7 +113,7 @@ public:
     [[nodiscard]] std::uint64_t droppedRecords() const;
     /// The writer of the present session; null without a database. May be used on any thread.
     [[nodiscard]] std::shared_ptr<RunWriter> writer() const;
-    /// 60 times a second with focus, 30 without.
+    /// Looks 60 times a second with focus; 30 without, and where training has every core of the machine.
     void setFocused(bool isFocused);
     /// What the timer does; for tests and screenshots.
     void poll();
@@ -136,6 +141,7 @@ private:
     std::unique_ptr<Live> makeLive(ExperimentDocument document);
     void show(std::unique_ptr<Live> live, Replacement reason);
     void retire(std::unique_ptr<Live> live);
+    void choosePace();
     void followStatus();
     void followLanes(const SessionStatus& status);
     void settlePending(const SessionStatus& status);
@@ -145,6 +151,7 @@ private:
     std::filesystem::path m_database;
     std::string m_device = "auto";
     double m_speedLimit = 0;
+    bool m_isFocused = true;
     std::uint64_t m_restartSerial = 0;
     std::unique_ptr<Live> m_live;
     std::unique_ptr<Live> m_previous; ///< what a reset put aside

@@ -94,6 +94,7 @@ QWidget* LaneCard::makeHeader()
     menu->addSeparator();
     menu->addAction(lineIcon(QStringLiteral("copy")), tr("Duplicate as it stands"), this,
         [this] { m_controller->duplicateLane(m_lane); });
+    menu->addAction(tr("Go back\u2026"), this, [this] { emit goBackWanted(m_lane); });
     m_removeAction = menu->addAction(
         lineIcon(QStringLiteral("remove")), tr("Remove"), this, [this] { m_controller->removeLane(m_lane); });
     m_more->setMenu(menu);

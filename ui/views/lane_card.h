@@ -59,6 +59,7 @@ public:
 signals:
     void chosen(std::uint32_t lane);
     void visibilityToggled(std::uint32_t lane);
+    void goBackWanted(std::uint32_t lane);
     void detailChanged();
 
 protected:

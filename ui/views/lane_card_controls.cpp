@@ -105,7 +105,9 @@ QWidget* LaneCard::makeSettings()
     }
     m_precision->setToolTip(tr("The format that autocast gives to matrix products, and whose lists say what follows"));
     m_weights = makeCombo(tr("Weights"),
-        {{weightsLabel("master"), QStringLiteral("master")}, {weightsLabel("half"), QStringLiteral("half")}});
+        {{weightsLabel("master"), QStringLiteral("master")}, {weightsLabel("half"), QStringLiteral("half")},
+            {weightsLabel("half-stochastic"), QStringLiteral("half-stochastic")},
+            {weightsLabel("half-kahan"), QStringLiteral("half-kahan")}});
     m_scaler = makeCombo(tr("Scaler"), {});
     for (const std::string& family : scalerFamilies()) {
         m_scaler->addItem(scalerTitle(family), QString::fromStdString(family));
@@ -178,7 +180,7 @@ void LaneCard::send(const std::string& path, const nlohmann::json& value)
 void LaneCard::changePolicy(int index)
 {
     const std::string policy = m_precision->itemData(index).toString().toStdString();
-    const bool hasHalfWeights = m_filledFrom && m_filledFrom->precision.weights == "half";
+    const bool hasHalfWeights = m_filledFrom && m_filledFrom->precision.hasHalfWeights();
     if (hasHalfWeights && policyNamed(policy).lower == DType::Float32) {
         // 16-bit weights without a 16-bit format would be refused, so they go in the same change.
         send("precision", {{"policy", policy}, {"weights", nullptr}});
@@ -251,7 +253,7 @@ void LaneCard::refreshSettings()
     }
     setUsable(m_weights, policyNamed(config.precision.policy).lower != DType::Float32,
         tr("What the optimizer updates: FP32 masters, cast in each step, or 16-bit weights alone, which lose small "
-           "updates"),
+           "updates unless they are rounded at random or compensated (Kahan)"),
         tr("No effect: this precision has no 16-bit format."));
     fillCombo(m_scaler, "scaler.family", config.scaler ? config.scaler->family : "none");
     fillField(m_scale, "scaler.scale", lane->scale);

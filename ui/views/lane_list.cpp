@@ -191,6 +191,7 @@ void LaneList::rebuild()
         card->setDetail(isFresh && wanted.size() <= fewLanes ? LaneCard::Detail::Settings : LaneCard::Detail::Values);
         connect(card, &LaneCard::chosen, this, &LaneList::select);
         connect(card, &LaneCard::visibilityToggled, this, &LaneList::visibilityToggled);
+        connect(card, &LaneCard::goBackWanted, this, &LaneList::goBackWanted);
         m_column->insertWidget(static_cast<int>(m_cards.size()), card);
         m_cards.push_back(card);
     }

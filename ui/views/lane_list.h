@@ -55,6 +55,7 @@ public slots:
 signals:
     void selectionChanged(std::uint32_t lane);
     void visibilityToggled(std::uint32_t lane);
+    void goBackWanted(std::uint32_t lane);
 
 protected:
     void changeEvent(QEvent* event) override;

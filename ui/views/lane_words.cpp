@@ -1,6 +1,7 @@
 #include "ui/views/lane_words.h"
 
 #include "engine/autocast/policy.h"
+#include "engine/train/fault.h"
 #include "ui/style/number_format.h"
 #include "ui/views/scaler_form.h"
 
@@ -36,7 +37,7 @@ QString valueText(const std::string& json)
     if (value.is_string()) {
         const auto text = value.get<std::string>();
         const auto policies = policyNames();
-        return text == "master" || text == "half"                 ? weightsLabel(text)
+        return text == "master" || text.starts_with("half")       ? weightsLabel(text)
             : std::ranges::find(policies, text) != policies.end() ? policyLabel(text)
                                                                   : QString::fromStdString(text);
     }
@@ -210,7 +211,10 @@ QString policyLabel(const std::string& policy)
 
 QString weightsLabel(const std::string& weights)
 {
-    return weights == "half" ? tr("16-bit, no masters") : tr("FP32 masters");
+    return weights == "half"           ? tr("16-bit, no masters")
+        : weights == "half-stochastic" ? tr("16-bit, rounded at random")
+        : weights == "half-kahan"      ? tr("16-bit, compensated")
+                                       : tr("FP32 masters");
 }
 
 QString settingsSummary(const LaneConfig& config, double scale, double rate)
@@ -229,6 +233,9 @@ QString settingsSummary(const LaneConfig& config, double scale, double rate)
         parts << tr("clips");
     } else if (config.clip.order == ClipOrder::ClipThenUnscale) {
         parts << tr("clips too early");
+    }
+    if (config.order != withClip(rightOrder, config.clip.order)) {
+        parts << tr("wrong order");
     }
     parts << tr("rate %1").arg(formatValue(rate));
     return parts.join(QStringLiteral(" \u00B7 "));
@@ -259,7 +266,7 @@ QString memoryText(const MemoryBytes& bytes)
 
 QString settingName(const std::string& path)
 {
-    static const std::array<std::pair<const char*, const char*>, 15> names {{
+    static const std::array<std::pair<const char*, const char*>, 33> names {{
         {"scaler.scale", QT_TRANSLATE_NOOP("LaneWords", "scale")},
         {"scaler.init_scale", QT_TRANSLATE_NOOP("LaneWords", "initial scale")},
         {"scaler.family", QT_TRANSLATE_NOOP("LaneWords", "scaler")},
@@ -275,6 +282,24 @@ QString settingName(const std::string& path)
         {"precision.overrides", QT_TRANSLATE_NOOP("LaneWords", "formats of single ops")},
         {"clip", QT_TRANSLATE_NOOP("LaneWords", "clipping")},
         {"clip.max_norm", QT_TRANSLATE_NOOP("LaneWords", "clip threshold")},
+        {"clip.order", QT_TRANSLATE_NOOP("LaneWords", "clip order")},
+        {"clip.per_layer", QT_TRANSLATE_NOOP("LaneWords", "clip each layer")},
+        {"order", QT_TRANSLATE_NOOP("LaneWords", "order of the step")},
+        {"optimizer.extra_step", QT_TRANSLATE_NOOP("LaneWords", "stray second step")},
+        {"optimizer.state_format", QT_TRANSLATE_NOOP("LaneWords", "format of the optimizer state")},
+        {"optimizer.epsilon_format", QT_TRANSLATE_NOOP("LaneWords", "format of epsilon")},
+        {"accumulation.steps", QT_TRANSLATE_NOOP("LaneWords", "micro-batches")},
+        {"accumulation.divide", QT_TRANSLATE_NOOP("LaneWords", "loss divided by the micro-batches")},
+        {"accumulation.guard", QT_TRANSLATE_NOOP("LaneWords", "bad micro-batches dropped")},
+        {"accumulation.scaler_per_micro_batch", QT_TRANSLATE_NOOP("LaneWords", "scaler updated per micro-batch")},
+        {"accumulation.zero_gradients", QT_TRANSLATE_NOOP("LaneWords", "gradients zeroed")},
+        {"fault.nan_sample", QT_TRANSLATE_NOOP("LaneWords", "injected NaN samples")},
+        {"fault.huge_sample", QT_TRANSLATE_NOOP("LaneWords", "injected huge sample")},
+        {"fault.loss_spike", QT_TRANSLATE_NOOP("LaneWords", "injected loss spike")},
+        {"fault.gradient_inf", QT_TRANSLATE_NOOP("LaneWords", "injected infinite gradient")},
+        {"fault.lr_jump", QT_TRANSLATE_NOOP("LaneWords", "injected jump of the rate")},
+        {"fault.exploding_init", QT_TRANSLATE_NOOP("LaneWords", "injected exploding weights")},
+        {"fault.saturation", QT_TRANSLATE_NOOP("LaneWords", "injected saturation")},
     }};
     for (const auto& [key, name] : names) {
         if (path == key) {
@@ -297,6 +322,9 @@ QString eventSentence(const Event& event)
     switch (event.kind) {
     case EventKind::Set: {
         const QString by = event.scripted ? tr(" (by the experiment)") : QString();
+        if (faultNamed(event.path) != nullptr) {
+            return tr("%1: %2").arg(settingName(event.path), valueText(event.after)) + by;
+        }
         return tr("%1: %2 \u2192 %3").arg(settingName(event.path), valueText(event.before), valueText(event.after))
             + by;
     }

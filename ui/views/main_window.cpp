@@ -10,15 +10,18 @@
 #include "ui/views/code_view.h"
 #include "ui/views/events_view.h"
 #include "ui/views/experiments_view.h"
+#include "ui/views/findings_panel.h"
 #include "ui/views/icon.h"
 #include "ui/views/lane_list.h"
 #include "ui/views/lane_words.h"
+#include "ui/views/live_change.h"
 #include "ui/views/message_bar.h"
 #include "ui/views/restart_command.h"
 #include "ui/views/run_bar.h"
 #include "ui/views/runs_view.h"
 #include "ui/views/setup_panel.h"
 #include "ui/views/status_line.h"
+#include "ui/views/step_panel.h"
 
 #include <QApplication>
 #include <QDockWidget>
@@ -64,6 +67,9 @@ MainWindow::MainWindow(const Options& options, QWidget* parent)
     , m_runs(new RunsView(options.database))
     , m_events(new EventsView)
     , m_code(new CodeView)
+    , m_stepPanel(new StepPanel(m_controller))
+    , m_findings(new FindingsPanel(m_controller, m_loader))
+    , m_changes(new LiveChanges(m_controller, m_dashboard->undoStack(), this))
     , m_statusLine(new StatusLine(m_controller))
     , m_remembersState(options.remembersState)
 {
@@ -143,6 +149,10 @@ void MainWindow::makeDocks()
     tabifyDockWidget(m_eventsDock, m_runsDock);
     m_codeDock = makeDock(QStringLiteral("code"), tr("Code (PyTorch)"), m_code, Qt::BottomDockWidgetArea);
     tabifyDockWidget(m_runsDock, m_codeDock);
+    m_stepDock = makeDock(QStringLiteral("step"), tr("Step"), m_stepPanel, Qt::BottomDockWidgetArea);
+    tabifyDockWidget(m_codeDock, m_stepDock);
+    m_findingsDock = makeDock(QStringLiteral("findings"), tr("Findings"), m_findings, Qt::BottomDockWidgetArea);
+    tabifyDockWidget(m_stepDock, m_findingsDock);
     m_eventsDock->raise();
     const int letter = fontMetrics().averageCharWidth();
     resizeDocks({m_experimentsDock, m_lanesDock}, {letter * 32, letter * 42}, Qt::Horizontal);
@@ -198,9 +208,9 @@ void MainWindow::connectLanes()
 
 void MainWindow::connectOpMap()
 {
-    m_opMap->setUndoStack(m_dashboard->undoStack());
     connect(m_lanes, &LaneList::selectionChanged, m_opMap, &OpMapPanel::setLane);
-    connect(m_lanes, &LaneList::selectionChanged, this, &MainWindow::showCode);
+    connect(m_lanes, &LaneList::selectionChanged, this, &MainWindow::showSelected);
+    connect(m_lanes, &LaneList::goBackWanted, this, &MainWindow::goBack);
     connect(m_opMap, &OpMapPanel::laneChosen, m_lanes, &LaneList::select);
     connect(m_opMap, &OpMapPanel::notice, this, [this](const QString& text) { statusBar()->showMessage(text, 5000); });
 }
@@ -308,7 +318,7 @@ void MainWindow::followStatus()
 {
     const auto status = m_controller->status();
     m_dashboard->setExpectedSteps(status->totalSteps);
-    showCode();
+    showSelected();
     if (!status->lanes.empty() && m_baselineShown != status->baseline) {
         m_baselineShown = status->baseline;
         m_dashboard->setBaseline(status->baseline);
@@ -326,11 +336,13 @@ void MainWindow::followStatus()
     }
 }
 
-void MainWindow::showCode()
+void MainWindow::showSelected()
 {
     const auto selected = m_lanes->selected();
     const LaneStatus* lane = selected ? m_controller->laneStatus(*selected) : nullptr;
     m_code->show(lane != nullptr ? lane->config : nullptr);
+    m_stepPanel->setLane(selected);
+    m_findings->setLane(selected);
 }
 
 void MainWindow::noteEvent(const Event& event)
@@ -342,6 +354,7 @@ void MainWindow::noteEvent(const Event& event)
     if (isForAll) {
         return;
     }
+    m_changes->note(event, tr("%1: %2").arg(lane, what));
     switch (event.kind) {
     case EventKind::Set:
     case EventKind::LaneAdded:

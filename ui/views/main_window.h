@@ -24,13 +24,16 @@ class Dashboard;
 class CodeView;
 class EventsView;
 class ExperimentsView;
+class FindingsPanel;
 class LaneList;
+class LiveChanges;
 class MessageBar;
 class OpMapPanel;
 class RunBar;
 class RunLoader;
 class RunsView;
 class SetupPanel;
+class StepPanel;
 class StatusLine;
 
 class MainWindow : public QMainWindow
@@ -73,6 +76,10 @@ public:
 
     [[nodiscard]] CodeView* codeView() const { return m_code; }
 
+    [[nodiscard]] StepPanel* stepPanel() const { return m_stepPanel; }
+
+    [[nodiscard]] FindingsPanel* findings() const { return m_findings; }
+
     [[nodiscard]] ExperimentsView* experimentsView() const { return m_experiments; }
 
     [[nodiscard]] MessageBar* messageBar() const { return m_messages; }
@@ -106,7 +113,8 @@ private:
     void connectRuns();
     void replaced(SessionController::Replacement reason);
     void followStatus();
-    void showCode();
+    void showSelected();
+    void goBack(std::uint32_t lane);
     void followLanes();
     [[nodiscard]] bool showsOpMap() const;
     void noteEvent(const Event& event);
@@ -159,6 +167,9 @@ private:
     RunsView* m_runs;
     EventsView* m_events;
     CodeView* m_code;
+    StepPanel* m_stepPanel;
+    FindingsPanel* m_findings;
+    LiveChanges* m_changes;
     StatusLine* m_statusLine;
     QDockWidget* m_experimentsDock = nullptr;
     QDockWidget* m_setupDock = nullptr;
@@ -166,6 +177,8 @@ private:
     QDockWidget* m_eventsDock = nullptr;
     QDockWidget* m_runsDock = nullptr;
     QDockWidget* m_codeDock = nullptr;
+    QDockWidget* m_stepDock = nullptr;
+    QDockWidget* m_findingsDock = nullptr;
     QMenu* m_recentMenu = nullptr;
     QActionGroup* m_themes = nullptr;
     QAction* m_presenter = nullptr;

@@ -221,7 +221,8 @@ void MainWindow::setPresenting(bool isPresenting)
         m_layoutBeforePresenting = saveState();
         m_pointSizeBeforePresenting = QApplication::font().pointSizeF();
     }
-    for (QDockWidget* dock : {m_experimentsDock, m_setupDock, m_eventsDock, m_runsDock, m_codeDock}) {
+    for (QDockWidget* dock :
+        {m_experimentsDock, m_setupDock, m_eventsDock, m_runsDock, m_codeDock, m_stepDock, m_findingsDock}) {
         dock->setVisible(!isPresenting);
     }
     menuBar()->setVisible(!isPresenting);

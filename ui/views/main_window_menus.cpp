@@ -9,19 +9,25 @@
 #include "ui/views/lane_list.h"
 #include "ui/views/main_window.h"
 #include "ui/views/memory_planner_dialog.h"
+#include "ui/views/order_strip.h"
 #include "ui/views/run_bar.h"
 #include "ui/views/scaler_lab.h"
 #include "ui/views/status_line.h"
+#include "ui/views/step_panel.h"
+#include "ui/views/step_walk_view.h"
 
 #include <QActionGroup>
 #include <QApplication>
 #include <QDesktopServices>
 #include <QDockWidget>
 #include <QFileInfo>
+#include <QInputDialog>
 #include <QMenuBar>
 #include <QTabWidget>
 #include <QUndoStack>
 #include <QUrl>
+
+#include <algorithm>
 
 namespace mantissa {
 
@@ -151,8 +157,24 @@ void MainWindow::makeViewMenu()
             m_codeDock->raise();
         },
         tr("Its training loop in PyTorch"));
+    add(
+        menu, QStringLiteral("showStep"), tr("S&tep of the selected lane"), QKeySequence(Qt::CTRL | Qt::Key_4),
+        [this] {
+            m_stepDock->show();
+            m_stepDock->raise();
+            m_stepPanel->strip()->setFocus();
+        },
+        tr("The order of its blocks, its switches, and faults to inject"));
+    add(
+        menu, QStringLiteral("showFindings"), tr("&Findings on the selected lane"), QKeySequence(Qt::CTRL | Qt::Key_5),
+        [this] {
+            m_findingsDock->show();
+            m_findingsDock->raise();
+        },
+        tr("What is wrong with it, and what to try"));
     menu->addSeparator();
-    for (QDockWidget* dock : {m_experimentsDock, m_setupDock, m_lanesDock, m_eventsDock, m_runsDock, m_codeDock}) {
+    for (QDockWidget* dock : {m_experimentsDock, m_setupDock, m_lanesDock, m_eventsDock, m_runsDock, m_codeDock,
+             m_stepDock, m_findingsDock}) {
         QAction* toggle = dock->toggleViewAction();
         toggle->setObjectName(dock->objectName() + QStringLiteral("Toggle"));
         menu->addAction(toggle);
@@ -228,6 +250,9 @@ void MainWindow::makeLanesMenu()
     add(menu, QStringLiteral("duplicateLane"), tr("&Duplicate the selected lane"), QKeySequence(Qt::CTRL | Qt::Key_D),
         selected([this](std::uint32_t lane) { m_controller->duplicateLane(lane); }),
         tr("A copy as it stands: weights, optimizer, scaler"));
+    add(menu, QStringLiteral("goBack"), tr("&Go back\u2026"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_D),
+        selected([this](std::uint32_t lane) { goBack(lane); }),
+        tr("A copy of the selected lane as it was before an earlier step"));
     add(menu, QStringLiteral("removeLane"), tr("&Remove the selected lane"), {}, selected([this](std::uint32_t lane) {
         if (m_lanes->lanes().size() > 1) {
             m_controller->removeLane(lane);
@@ -235,6 +260,13 @@ void MainWindow::makeLanesMenu()
     }));
     add(menu, QStringLiteral("baseline"), tr("&Compare others with the selected lane"), {},
         selected([this](std::uint32_t lane) { m_controller->setBaseline(lane); }));
+    add(menu, QStringLiteral("stepThrough"), tr("Step &through\u2026"), QKeySequence(Qt::CTRL | Qt::Key_T),
+        selected([this](std::uint32_t lane) {
+            auto* walk = new StepWalkView(m_controller, lane, this);
+            walk->resize(size());
+            walk->show();
+        }),
+        tr("The selected lane's next step, stage by stage, in large type"));
     menu->addSeparator();
     add(menu, QStringLiteral("unfold"), tr("&Unfold all cards"), {}, [this] { m_lanes->unfoldAll(); });
     add(menu, QStringLiteral("fold"), tr("&Fold all cards"), {}, [this] { m_lanes->foldAll(); });
@@ -247,6 +279,27 @@ void MainWindow::makeLanesMenu()
             [this, number] { selectNumber(number); });
         add(show, QStringLiteral("toggle%1").arg(number), tr("Show or hide lane %1").arg(number),
             QKeySequence(Qt::SHIFT | key), [this, number] { toggleNumber(number); });
+    }
+}
+
+void MainWindow::goBack(std::uint32_t lane)
+{
+    const LaneStatus* now = m_controller->laneStatus(lane);
+    if (now == nullptr) {
+        return;
+    }
+    // What a person wants to go back from is the first step that was not finite.
+    const LaneFacts& facts = m_controller->facts(lane);
+    const std::int64_t wish = facts.nonFiniteSince >= 0           ? facts.nonFiniteSince
+        : now->status == RunStatus::Diverged && now->nextStep > 0 ? now->nextStep - 1
+                                                                  : now->nextStep;
+    bool isWanted = false;
+    const int step = QInputDialog::getInt(this, tr("Go back"),
+        tr("A copy of \u201C%1\u201D as it was before step").arg(m_controller->laneName(lane)),
+        static_cast<int>(std::clamp(wish, now->earliestStep, now->nextStep)), static_cast<int>(now->earliestStep),
+        static_cast<int>(now->nextStep), 1, &isWanted);
+    if (isWanted) {
+        m_controller->goBack(lane, step);
     }
 }
 

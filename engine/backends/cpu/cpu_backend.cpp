@@ -136,13 +136,6 @@ void capDnnl(CpuIsa isa)
     }
 }
 
-std::uint64_t physicalMemory()
-{
-    const long pages = sysconf(_SC_PHYS_PAGES);
-    const long pageBytes = sysconf(_SC_PAGESIZE);
-    return pages > 0 && pageBytes > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(pageBytes) : 0;
-}
-
 /// MemAvailable of /proc/meminfo: what can be had without swapping, caches that would make room included.
 std::uint64_t availableMemory()
 {
@@ -169,7 +162,6 @@ DeviceInfo describeCpu()
     info.bf16 = isa == CpuIsa::Avx512Bf16 ? FormatSupport::Native : FormatSupport::Emulated;
     info.instructionSet
         = fmt::format("{}, oneDNN {}.{}.{}", nameOf(isa), version->major, version->minor, version->patch);
-    info.memoryBytes = physicalMemory();
     if (info.bf16 == FormatSupport::Native) {
         info.note
             = "Native BF16 takes subnormal BF16 inputs of matrix products and convolutions (below 1.2e-38) as zero.";
@@ -301,6 +293,8 @@ std::unique_ptr<Kernel> CpuBackend::prepare(const KernelRequest& request)
         return cpu::makeSgd(request);
     case Op::AdamUpdate:
         return cpu::makeAdam(request);
+    case Op::EmaUpdate:
+        return cpu::makeEma(request);
     }
     throw Error(ErrorCode::UnsupportedDtype, "The CPU backend does not know this operation.");
 }

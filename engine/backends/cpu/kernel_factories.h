@@ -44,6 +44,7 @@ std::unique_ptr<Kernel> makeUnscale(const KernelRequest& request); ///< Unscale,
 std::unique_ptr<Kernel> makeClip(const KernelRequest& request); ///< ClipByNorm, ClipByValue
 std::unique_ptr<Kernel> makeSgd(const KernelRequest& request);
 std::unique_ptr<Kernel> makeAdam(const KernelRequest& request);
+std::unique_ptr<Kernel> makeEma(const KernelRequest& request);
 
 // --- checks shared by the makers ---
 

@@ -1,18 +1,22 @@
-// SGD and Adam: one pass over each parameter with its gradient and state, which also sums up how far the weights moved.
+// SGD and Adam: one pass over each parameter with its gradient and state, which also sums up how far the weights moved;
+// and moving averages of the weights.
 #include "engine/backends/cpu/kernel_factories.h"
 #include "engine/backends/cpu/operands.h"
 #include "engine/backends/cpu/simd/simd_kernels.h"
+#include "engine/core/philox.h"
+#include "engine/formats/round_stochastic.h"
 
 #include <fmt/format.h>
 
 #include <array>
 #include <cmath>
+#include <cstring>
 
 namespace mantissa::cpu {
 
 namespace {
 
-constexpr std::size_t maxStates = 2;
+constexpr std::size_t maxStates = 3; // both moments, and the compensation
 
 /// That of `functions` (FP32, FP16, BF16) which computes in the format.
 template <typename Function>
@@ -21,7 +25,18 @@ Function byArithmetic(DType arithmetic, Function float32, Function float16, Func
     return arithmetic == DType::Float16 ? float16 : arithmetic == DType::BFloat16 ? bfloat16 : float32;
 }
 
-/// A parameter with its gradient and the states that change with it (velocity; both moments).
+/// What sets one optimizer's operands apart from another's.
+struct UpdateLayout
+{
+    std::size_t states = 0; ///< of its own per weight: velocity; both moments
+    std::size_t counts = 0; ///< scalars behind the tensors on both sides: Adam's steps taken
+    bool skipOnNonFinite = false;
+    DType arithmetic = DType::Float32;
+    WeightRounding rounding = WeightRounding::Nearest;
+    std::uint64_t seed = 0;
+};
+
+/// A parameter with its gradient and the states that change with it: velocity or both moments, then the compensation.
 struct Parameter
 {
     std::size_t elements = 0;
@@ -32,22 +47,21 @@ struct Parameter
     std::array<Target, maxStates> stateOut;
 };
 
-/// What SGD and Adam have in common: the operands lr, foundInf, g..., w..., (states...) -> w..., (states...), and the
-/// walk over them.
+/// What SGD and Adam have in common: the operands lr, foundInf, g..., w..., (states...), (c...), (counts), (counter)
+/// -> w..., (states...), (c...), (counts), and the walk over them.
 class UpdateKernel : public Kernel
 {
 public:
-    /// `extra`: scalars after the tensors on both sides.
-    UpdateKernel(
-        const KernelRequest& request, std::size_t states, std::size_t extra, bool skipOnNonFinite, DType arithmetic)
-        : m_states(states)
-        , m_extra(extra)
-        , m_skipOnNonFinite(skipOnNonFinite)
+    UpdateKernel(const KernelRequest& request, const UpdateLayout& layout)
+        : m_layout(layout)
+        , m_states(layout.states + (layout.rounding == WeightRounding::Compensated ? 1 : 0))
     {
-        const std::size_t perParameter = 2 + states;
-        const std::size_t tensors = request.inputs.size() - std::min(request.inputs.size(), 2 + extra);
+        const bool hasCounter = layout.rounding == WeightRounding::Stochastic;
+        const std::size_t perParameter = 2 + m_states;
+        const std::size_t scalars = 2 + layout.counts + (hasCounter ? 1 : 0);
+        const std::size_t tensors = request.inputs.size() - std::min(request.inputs.size(), scalars);
         if (tensors == 0 || tensors % perParameter != 0
-            || request.outputs.size() != tensors / perParameter * (1 + states) + extra + 2) {
+            || request.outputs.size() != tensors / perParameter * (1 + m_states) + layout.counts + 2) {
             refuse(request, "lr, foundInf, gradients, weights and states, and new weights, states and two sums");
         }
         requireDType(request, request.inputs[0], DType::Float32);
@@ -57,9 +71,16 @@ public:
         m_parameters.resize(tensors / perParameter);
         for (std::size_t i = 0; i < m_parameters.size(); ++i) {
             describe(request, i);
-            if (isHalf(arithmetic)) {
-                requireFormat(request, m_parameters[i], arithmetic);
+            if (isHalf(layout.arithmetic)) {
+                requireFormat(request, m_parameters[i], layout.arithmetic);
             }
+            if (layout.rounding != WeightRounding::Nearest
+                && (isHalf(layout.arithmetic) || !isHalf(m_parameters[i].weightOut.dtype))) {
+                refuse(request, "16-bit weights and FP32 arithmetic, which this rounding of weights is for,");
+            }
+        }
+        if (hasCounter) {
+            requireDType(request, request.inputs.back(), DType::Int32);
         }
     }
 
@@ -80,15 +101,19 @@ public:
         }
         m_parameters[0].weightOut.census = binding.census;
         m_parameters[0].weightOut.histogram = binding.histogram;
-        const std::size_t sums = count * (1 + m_states) + m_extra;
+        m_counter = static_cast<const std::int32_t*>(binding.inputs.back());
+        const std::size_t sums = count * (1 + m_states) + m_layout.counts;
         m_updateSquares = static_cast<double*>(binding.outputs[sums]);
         m_weightSquares = static_cast<double*>(binding.outputs[sums + 1]);
     }
 
 protected:
-    [[nodiscard]] bool skips() const { return m_skipOnNonFinite && scalarAt(m_foundInf) != 0.0F; }
+    [[nodiscard]] bool skips() const { return m_layout.skipOnNonFinite && scalarAt(m_foundInf) != 0.0F; }
 
     [[nodiscard]] double learningRate() const { return double {scalarAt(m_learningRate)}; }
+
+    /// Where the counts lie among the outputs; among the inputs that much behind lr, foundInf and the gradients.
+    [[nodiscard]] std::size_t countsAt() const { return m_parameters.size() * (1 + m_states); }
 
     [[nodiscard]] std::size_t parameterCount() const { return m_parameters.size(); }
 
@@ -96,7 +121,8 @@ protected:
     template <typename Step> void updateAll(Step step)
     {
         UpdateLanes lanes;
-        for (const Parameter& parameter : m_parameters) {
+        for (std::size_t i = 0; i < m_parameters.size(); ++i) {
+            const Parameter& parameter = m_parameters[i];
             if (isPlain(parameter)) {
                 std::array<float*, maxStates> states {};
                 for (std::size_t s = 0; s < m_states; ++s) {
@@ -105,7 +131,7 @@ protected:
                 step(lanes, static_cast<float*>(parameter.weightOut.data), states,
                     static_cast<const float*>(parameter.gradient.data), parameter.elements);
             } else {
-                updateBlocked(lanes, parameter, step);
+                updateBlocked(lanes, i, step);
             }
         }
         *m_updateSquares = total(lanes.update);
@@ -115,9 +141,20 @@ protected:
     /// Weights and states stay; outputs that are not in place become copies of their inputs.
     void keepAll()
     {
-        updateAll([this](UpdateLanes& lanes, float* w, const std::array<float*, maxStates>& /*states*/,
-                      const float* /*g*/, std::size_t n) { m_simd.measureUpdate(&lanes, w, w, n); });
+        UpdateLanes lanes;
+        Block values;
+        for (const Parameter& parameter : m_parameters) {
+            keep(parameter.weightIn, parameter.weightOut, parameter.elements);
+            for (std::size_t s = 0; s < m_states; ++s) {
+                keep(parameter.stateIn[s], parameter.stateOut[s], parameter.elements);
+            }
+            forBlocks(parameter.elements, [&](std::size_t offset, std::size_t n) {
+                const float* w = parameter.weightIn.read(offset, n, values.values);
+                m_simd.measureUpdate(&lanes, w, w, n);
+            });
+        }
         *m_updateSquares = 0.0; // NaN weights would make it NaN
+        *m_weightSquares = total(lanes.weight);
     }
 
     const SimdKernels& m_simd = simdKernels();
@@ -137,9 +174,11 @@ private:
         parameter.gradient.dtype = check(request.inputs[2 + i]);
         parameter.weightIn.dtype = check(weight);
         parameter.weightOut.dtype = check(request.outputs[i]);
+        requireDType(request, request.outputs[i], weight.dtype);
         for (std::size_t s = 0; s < m_states; ++s) {
             parameter.stateIn[s].dtype = check(request.inputs[2 + (2 + s) * count + i]);
             parameter.stateOut[s].dtype = check(request.outputs[(1 + s) * count + i]);
+            requireDType(request, request.outputs[(1 + s) * count + i], parameter.stateIn[s].dtype);
         }
     }
 
@@ -168,9 +207,18 @@ private:
         return plain;
     }
 
-    /// Through FP32 buffers. The sums are of the stored weights, hence after the rounding.
-    template <typename Step> void updateBlocked(UpdateLanes& lanes, const Parameter& parameter, Step step)
+    static void keep(const Source& from, const Target& to, std::size_t elements)
     {
+        if (from.data != to.data) {
+            std::memcpy(to.data, from.data, elements * sizeOf(from.dtype));
+        }
+    }
+
+    /// Through FP32 buffers. The sums are of the stored weights, hence after the rounding.
+    template <typename Step> void updateBlocked(UpdateLanes& lanes, std::size_t index, Step step)
+    {
+        const Parameter& parameter = m_parameters[index];
+        const bool isCompensated = m_layout.rounding == WeightRounding::Compensated;
         Block gradient;
         Block before;
         Block after;
@@ -188,14 +236,39 @@ private:
                     std::copy_n(state, n, statePointers[s]);
                 }
             }
+            float* const compensation = isCompensated ? statePointers[m_states - 1] : nullptr;
+            for (std::size_t j = 0; isCompensated && j < n; ++j) {
+                after.values[j] += compensation[j];
+            }
             UpdateLanes unrounded;
             step(unrounded, after.values, statePointers, parameter.gradient.read(offset, n, gradient.values), n);
+            if (m_layout.rounding == WeightRounding::Stochastic) {
+                roundAtRandom(index, offset, n, after.values);
+            }
             write(parameter.weightOut, offset, n, after.values);
+            if (isCompensated) {
+                const float* rounded = stored.read(offset, n, gradient.values);
+                for (std::size_t j = 0; j < n; ++j) {
+                    compensation[j] = after.values[j] - rounded[j];
+                }
+            }
             for (std::size_t s = 0; s < m_states; ++s) {
                 write(parameter.stateOut[s], offset, n, states[s].values);
             }
             m_simd.measureUpdate(&lanes, stored.read(offset, n, after.values), before.values, n);
         });
+    }
+
+    void roundAtRandom(std::size_t index, std::size_t offset, std::size_t n, float* values) const
+    {
+        const DType format = m_parameters[index].weightOut.dtype;
+        const std::uint64_t counter = static_cast<std::uint64_t>(static_cast<std::uint32_t>(*m_counter)) << 32U;
+        Block uniform;
+        m_simd.philoxUniform(
+            uniform.values, m_layout.seed, randomStream(RandomPurpose::Rounding) + index, counter | offset / 4, n);
+        for (std::size_t j = 0; j < n; ++j) {
+            values[j] = static_cast<float>(roundStochastic(format, double {values[j]}, double {uniform.values[j]}));
+        }
     }
 
     static void write(const Target& target, std::size_t offset, std::size_t n, float* values)
@@ -207,10 +280,10 @@ private:
         target.finish(offset, n, values);
     }
 
-    std::size_t m_states;
-    std::size_t m_extra;
-    bool m_skipOnNonFinite;
+    UpdateLayout m_layout;
+    std::size_t m_states; ///< with the compensation
     std::vector<Parameter> m_parameters;
+    const std::int32_t* m_counter = nullptr; ///< of Stochastic
     const void* m_learningRate = nullptr;
     const void* m_foundInf = nullptr;
     double* m_updateSquares = nullptr;
@@ -220,8 +293,10 @@ private:
 class SgdKernel : public UpdateKernel
 {
 public:
-    SgdKernel(const KernelRequest& request, const SgdAttributes& attributes, bool hasVelocity)
-        : UpdateKernel(request, hasVelocity ? 1 : 0, 0, attributes.skipOnNonFinite, attributes.arithmetic)
+    SgdKernel(const KernelRequest& request, const SgdAttributes& attributes)
+        : UpdateKernel(request,
+            {attributes.momentum != 0 ? std::size_t {1} : 0, 0, attributes.skipOnNonFinite, attributes.arithmetic,
+                attributes.rounding, attributes.seed})
         , m_attributes(attributes)
         , m_update(byArithmetic(attributes.arithmetic, m_simd.sgd, m_simd.sgdFloat16, m_simd.sgdBFloat16))
     {
@@ -248,7 +323,8 @@ class AdamKernel : public UpdateKernel
 {
 public:
     AdamKernel(const KernelRequest& request, const AdamAttributes& attributes)
-        : UpdateKernel(request, 2, 1, attributes.skipOnNonFinite, attributes.arithmetic)
+        : UpdateKernel(
+            request, {2, 1, attributes.skipOnNonFinite, attributes.arithmetic, attributes.rounding, attributes.seed})
         , m_attributes(attributes)
         , m_update(byArithmetic(attributes.arithmetic, m_simd.adam, m_simd.adamFloat16, m_simd.adamBFloat16))
     {
@@ -257,8 +333,8 @@ public:
     void bind(const KernelBinding& binding) override
     {
         UpdateKernel::bind(binding);
-        m_takenIn = binding.inputs.back();
-        m_takenOut = static_cast<float*>(binding.outputs[3 * parameterCount()]);
+        m_takenIn = binding.inputs[2 + parameterCount() + countsAt()];
+        m_takenOut = static_cast<float*>(binding.outputs[countsAt()]);
     }
 
     void run(Stream& /*stream*/) override
@@ -301,7 +377,86 @@ private:
     float* m_takenOut = nullptr;
 };
 
+class EmaKernel : public Kernel
+{
+public:
+    explicit EmaKernel(const KernelRequest& request)
+        : m_skipOnNonFinite(attributesOf<EmaAttributes>(request.attributes).skipOnNonFinite)
+        , m_tensors(request.outputs.size())
+    {
+        if (m_tensors.empty() || request.inputs.size() != 2 + 2 * m_tensors.size()) {
+            refuse(request, "decay, foundInf, weights and as many averages, and new averages");
+        }
+        requireDType(request, request.inputs[0], DType::Float32);
+        requireDType(request, request.inputs[1], DType::Float32);
+        for (std::size_t i = 0; i < m_tensors.size(); ++i) {
+            const TensorType& weight = request.inputs[2 + i];
+            const TensorType& average = request.inputs[2 + m_tensors.size() + i];
+            for (const TensorType* type : {&weight, &average, &request.outputs[i]}) {
+                requireFloating(request, *type);
+                requireElements(request, *type, weight.shape.elements());
+            }
+            requireDType(request, request.outputs[i], average.dtype);
+            m_tensors[i] = {elementsOf(weight), {weight.dtype, nullptr}, {average.dtype, nullptr},
+                {request.outputs[i].dtype, nullptr, nullptr, nullptr}};
+        }
+    }
+
+    void bind(const KernelBinding& binding) override
+    {
+        m_decay = binding.inputs[0];
+        m_foundInf = binding.inputs[1];
+        for (std::size_t i = 0; i < m_tensors.size(); ++i) {
+            m_tensors[i].weight.data = binding.inputs[2 + i];
+            m_tensors[i].average.data = binding.inputs[2 + m_tensors.size() + i];
+            m_tensors[i].next.data = binding.outputs[i];
+        }
+    }
+
+    void run(Stream& /*stream*/) override
+    {
+        const bool skips = m_skipOnNonFinite && scalarAt(m_foundInf) != 0.0F;
+        const float share = skips ? 0.0F : static_cast<float>(1.0 - double {scalarAt(m_decay)});
+        Block weights;
+        Block averages;
+        Block out;
+        for (const Tensor& tensor : m_tensors) {
+            if (skips && tensor.average.data == tensor.next.data) {
+                continue;
+            }
+            forBlocks(tensor.elements, [&](std::size_t offset, std::size_t n) {
+                const float* w = tensor.weight.read(offset, n, weights.values);
+                const float* average = tensor.average.read(offset, n, averages.values);
+                float* next = tensor.next.place(offset, out.values);
+                for (std::size_t i = 0; i < n; ++i) {
+                    next[i] = skips ? average[i] : average[i] + share * (w[i] - average[i]);
+                }
+                tensor.next.finish(offset, n, out.values);
+            });
+        }
+    }
+
+private:
+    struct Tensor
+    {
+        std::size_t elements = 0;
+        Source weight;
+        Source average;
+        Target next;
+    };
+
+    bool m_skipOnNonFinite;
+    std::vector<Tensor> m_tensors;
+    const void* m_decay = nullptr;
+    const void* m_foundInf = nullptr;
+};
+
 } // namespace
+
+std::unique_ptr<Kernel> makeEma(const KernelRequest& request)
+{
+    return std::make_unique<EmaKernel>(request);
+}
 
 std::unique_ptr<Kernel> makeSgd(const KernelRequest& request)
 {
@@ -309,9 +464,7 @@ std::unique_ptr<Kernel> makeSgd(const KernelRequest& request)
     if (attributes == nullptr) {
         refuse(request, "SgdAttributes");
     }
-    // n gradients and n weights make n outputs and two sums; with n velocities it is 3 n and 2 n.
-    const bool hasVelocity = request.inputs.size() + 2 != 2 * request.outputs.size();
-    return std::make_unique<SgdKernel>(request, *attributes, hasVelocity);
+    return std::make_unique<SgdKernel>(request, *attributes);
 }
 
 std::unique_ptr<Kernel> makeAdam(const KernelRequest& request)
@@ -323,7 +476,8 @@ std::unique_ptr<Kernel> makeAdam(const KernelRequest& request)
     if (request.inputs.empty() || request.outputs.size() < 3) {
         refuse(request, "lr, foundInf, gradients, weights, both moments and taken");
     }
-    requireDType(request, request.inputs.back(), DType::Float32);
+    const std::size_t counters = attributes->rounding == WeightRounding::Stochastic ? 1 : 0;
+    requireDType(request, request.inputs[request.inputs.size() - 1 - counters], DType::Float32);
     requireDType(request, request.outputs[request.outputs.size() - 3], DType::Float32);
     return std::make_unique<AdamKernel>(request, *attributes);
 }

@@ -80,8 +80,9 @@ constexpr std::array table {
     KernelEntry {Op::Unscale, "f*", "fff*", unscale},
     KernelEntry {Op::ClipByNorm, "ff*", "f*", clipByNorm},
     KernelEntry {Op::ClipByValue, "f*", "*", clipByValue},
-    KernelEntry {Op::SgdUpdate, "ff*", "ff*", sgdUpdate},
-    KernelEntry {Op::AdamUpdate, "fff*", "fff*", adamUpdate},
+    KernelEntry {Op::SgdUpdate, "ffn*", "ff*", sgdUpdate},
+    KernelEntry {Op::AdamUpdate, "ffn*", "fff*", adamUpdate},
+    KernelEntry {Op::EmaUpdate, "ff*", "*", emaUpdate},
 };
 
 bool isFloating(DType dtype)
@@ -121,7 +122,7 @@ void check(
                 + (isOpen ? " or more " : " ") + side + ", got " + std::to_string(operands.size()) + ".");
     }
     for (std::size_t i = 0; i < operands.size(); ++i) {
-        const char letter = i < most ? pattern[i] : 'f';
+        const char letter = i < most ? pattern[i] : pattern.ends_with("n*") ? 'n' : 'f';
         if (!accepts(letter, operands[i].dtype)) {
             throw Error(ErrorCode::UnsupportedDtype,
                 "[" + std::string(opDef(entry.op).name) + "] " + side + " " + std::to_string(i) + " is "

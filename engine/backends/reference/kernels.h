@@ -103,5 +103,6 @@ void clipByValue(const Operands& operands);
 // optimizers.cpp
 void sgdUpdate(const Operands& operands);
 void adamUpdate(const Operands& operands);
+void emaUpdate(const Operands& operands);
 
 } // namespace mantissa::reference

@@ -1,0 +1,210 @@
+#include "engine/diagnose/rules.h"
+#include "engine/formats/dtype.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace mantissa {
+
+namespace {
+
+using Result = std::optional<Finding>;
+
+bool fp32DivergesToo(const RunFacts& facts)
+{
+    return facts.lower != DType::Float32
+        && std::ranges::any_of(facts.run.siblings, [](const Sibling& lane) { return lane.isFp32 && lane.hasDiverged; });
+}
+
+bool hasHealthyFp32(const RunFacts& facts)
+{
+    return std::ranges::any_of(
+        facts.run.siblings, [](const Sibling& lane) { return lane.isFp32 && !lane.hasDiverged; });
+}
+
+/// The last stretch of skips, if it is long and nothing was taken behind it.
+const StepRange* endlessSkips(const RunFacts& facts)
+{
+    constexpr std::int64_t tooMany = 24; // from 2^16 to below 1, and then some
+    return !facts.skips.empty() && facts.skips.back().last == facts.lastStep
+            && facts.skips.back().length() >= std::min(tooMany, std::max<std::int64_t>(facts.steps / 2, 8))
+        ? &facts.skips.back()
+        : nullptr;
+}
+
+Result brokenNumbers(const RunFacts& facts)
+{
+    if (!facts.isBroken() || endlessSkips(facts) != nullptr) {
+        return {};
+    }
+    const std::int64_t since = facts.badLosses.empty() ? facts.lastStep : facts.badLosses.back().first;
+    Finding finding {.rule = "non_finite", .severity = Severity::Problem, .confidence = Confidence::Likely};
+    finding.op = facts.origin;
+    finding.firstStep = facts.originStep >= 0 ? facts.originStep : since;
+    finding.lastStep = facts.lastStep;
+    finding.evidence = {{"since_step", since}, {"loss_before", facts.firstLoss}};
+    if (!facts.origin.empty()) {
+        finding.title = fmt::format("Numbers stopped being finite; the first were in {}.", facts.origin);
+        finding.advice = facts.hasScaler
+            ? "Give that op FP32 (precision.overrides) or the lane BF16; the scaler cannot mend what is infinite "
+              "without it."
+            : "Give that op FP32 (precision.overrides), or use BF16, or a scaler if it arose in the backward pass.";
+    } else {
+        finding.title = "Numbers stopped being finite, but not by a rounding to 16 bits.";
+        finding.advice = "They arose in FP32: look at the data, the learning rate and the initial weights first.";
+    }
+    if (fp32DivergesToo(facts)) {
+        finding.advice
+            = "The FP32 lane breaks too, so this is no fault of the precision: lower the learning rate, or look at "
+              "the data.";
+        finding.evidence["fp32_breaks_too"] = true;
+    } else if (hasHealthyFp32(facts) && facts.lower != DType::Float32) {
+        finding.evidence["fp32_breaks_too"] = false;
+    }
+    return finding;
+}
+
+Result collapsingScale(const RunFacts& facts)
+{
+    const StepRange* skips = endlessSkips(facts);
+    if (skips == nullptr) {
+        return {};
+    }
+    const auto first = static_cast<std::size_t>(skips->first - facts.firstStep);
+    const auto inStretch = facts.run.records.subspan(first);
+    const auto badLosses
+        = std::ranges::count_if(inStretch, [](const StepRecord& record) { return !record.lossFinite; });
+    Finding finding {.rule = "scale_collapse", .severity = Severity::Problem, .confidence = Confidence::Certain};
+    finding.op = facts.origin;
+    finding.firstStep = skips->first;
+    finding.lastStep = skips->last;
+    finding.evidence = {{"skipped_in_a_row", skips->length()}, {"scale_before", inStretch.front().scale},
+        {"scale_now", inStretch.back().scale}, {"updates_since", 0}, {"losses_not_finite", badLosses}};
+    const std::string place
+        = facts.origin.empty() ? "" : fmt::format("; the first non-finite numbers were in {}", facts.origin);
+    if (static_cast<std::size_t>(badLosses) == inStretch.size()) {
+        finding.title = fmt::format(
+            "Every step is skipped, but the scale is not the cause: the loss itself is not finite{}.", place);
+        finding.advice = fp32DivergesToo(facts)
+            ? "The FP32 lane breaks too: look at the data, the weights and the learning rate, not at the scaler."
+            : "No scale can help. Find what is infinite before the loss: the data, the weights, or an activation too "
+              "large "
+              "for the format (then BF16, or FP32 for that op).";
+    } else {
+        finding.title = fmt::format("Every step is skipped: the gradient overflows at every scale tried{}.", place);
+        finding.advice = fp32DivergesToo(facts)
+            ? "The FP32 lane diverges too, so the training is at fault, not the precision: lower the learning rate."
+            : "If the scale is far below 1, the raw gradient is infinite or NaN: look at the data and at the first op "
+              "named. "
+              "If it stands at a floor, lower the floor or make the loss smaller.";
+    }
+    return finding;
+}
+
+/// A loss that is not finite for a step or three, and is so again behind them.
+Result badBatch(const RunFacts& facts)
+{
+    const auto isolated = std::ranges::find_if(facts.badLosses,
+        [&facts](const StepRange& range) { return range.length() <= 3 && range.last < facts.lastStep; });
+    if (isolated == facts.badLosses.end()) {
+        return {};
+    }
+    const auto count
+        = std::ranges::count_if(facts.badLosses, [](const StepRange& range) { return range.length() <= 3; });
+    Finding finding {.rule = "bad_batch", .severity = Severity::Warning, .confidence = Confidence::Likely};
+    finding.firstStep = isolated->first;
+    finding.lastStep = isolated->last;
+    finding.op = facts.originStep == isolated->first ? facts.origin : "";
+    finding.title
+        = fmt::format("The loss of step {} is not finite, those around it are: one batch is bad.", isolated->first);
+    finding.evidence = {{"times", count}};
+    finding.advice = facts.config.accumulation.steps > 1 && !facts.config.accumulation.guard
+        ? "Look at the samples of that step. Nothing guards the micro-batches, so the bad one cost the whole step: "
+          "accumulation.guard drops it alone."
+        : "Look at the samples of that step for NaN, infinity and values far outside the rest.";
+    return finding;
+}
+
+/// FP16 gradients that are rounded to zero.
+Result underflow(const RunFacts& facts)
+{
+    if (facts.lower != DType::Float16 || facts.steps < 20 || facts.isBroken() || endlessSkips(facts) != nullptr) {
+        return {};
+    }
+    const bool isDead = facts.zeroGradients * 2 > facts.steps;
+    const bool losesMuch = facts.flushed >= 0.2;
+    const bool standsStill = facts.isStill() && facts.flushed >= 0.003 && facts.firstLoss > 0;
+    const double worthSaying = facts.hasScaler ? 0.05 : 0.01;
+    if (!isDead && !losesMuch && !standsStill && facts.flushed < worthSaying) {
+        return {};
+    }
+    const bool isProblem = isDead || losesMuch || (standsStill && !facts.hasScaler);
+    Finding finding {.rule = facts.hasScaler ? "underflow" : "underflow_without_scaler",
+        .severity = isProblem ? Severity::Problem : Severity::Warning,
+        .confidence = isDead || losesMuch ? Confidence::Certain : Confidence::Likely};
+    finding.op = facts.origin;
+    finding.firstStep = facts.firstStep;
+    finding.lastStep = facts.lastStep;
+    finding.evidence = {{"flushed_share", facts.flushed}, {"steps_with_zero_gradient", facts.zeroGradients},
+        {"first_loss", facts.firstLoss}, {"last_loss", facts.lastLoss}, {"scale", facts.maxScale}};
+    finding.title = isDead ? "The whole gradient is zero in most steps: FP16 rounds it away, and nothing is learnt."
+                           : fmt::format("{:.2g} % of the gradient is rounded to zero in FP16{}.", facts.flushed * 100,
+                               standsStill ? ", and the loss does not move" : "");
+    finding.advice = facts.hasScaler ? "Raise the scale: what is flushed lies below 2^-25 divided by it."
+                                     : "Use a scaler, a fixed scale of 1024 or more, or BF16.";
+    return finding;
+}
+
+Result zeroGradient(const RunFacts& facts)
+{
+    if (facts.lower == DType::Float16 || facts.zeroGradients * 2 <= facts.steps || facts.steps < 10) {
+        return {};
+    }
+    Finding finding {.rule = "zero_gradient", .severity = Severity::Problem, .confidence = Confidence::Certain};
+    finding.firstStep = facts.firstStep;
+    finding.lastStep = facts.lastStep;
+    finding.title = "The whole gradient is zero in most steps, although the loss is not.";
+    finding.evidence = {{"steps_with_zero_gradient", facts.zeroGradients}, {"steps", facts.steps}};
+    finding.advice = "Not FP16's doing: look for saturated or dead activations, or a loss that does not depend on the "
+                     "weights.";
+    return finding;
+}
+
+Result lostUpdates(const RunFacts& facts)
+{
+    const PrecisionConfig& precision = facts.config.precision;
+    if (precision.weights != "half" || facts.steps < 20 || facts.isBroken()) {
+        return {};
+    }
+    const double halfUlp = limitsOf(facts.lower).epsilon / 2;
+    const bool standsStill = facts.unmoved * 5 > facts.steps;
+    if (!standsStill && facts.updateRatio >= halfUlp) {
+        return {};
+    }
+    Finding finding {.rule = "updates_below_half_ulp",
+        .severity = standsStill || facts.isStill() ? Severity::Problem : Severity::Warning,
+        .confidence = standsStill ? Confidence::Certain : Confidence::Likely};
+    finding.firstStep = facts.firstStep;
+    finding.lastStep = facts.lastStep;
+    finding.title
+        = fmt::format("Updates are small against half a unit in the last place of {} weights, so part of them is "
+                      "rounded away.",
+            facts.lower == DType::Float16 ? "FP16" : "BF16");
+    finding.evidence = {{"median_update_ratio", facts.updateRatio}, {"half_ulp_of_one", halfUlp},
+        {"steps_without_any_change", facts.unmoved}};
+    finding.advice
+        = "Keep FP32 masters (precision.weights = master), or round at random (half-stochastic), or compensate "
+          "(half-kahan).";
+    return finding;
+}
+
+} // namespace
+
+std::vector<Rule> numericsRules()
+{
+    return {collapsingScale, brokenNumbers, badBatch, underflow, zeroGradient, lostUpdates};
+}
+
+} // namespace mantissa

@@ -1,0 +1,161 @@
+#include "engine/diagnose/run_facts.h"
+
+#include "engine/autocast/policy.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace mantissa {
+
+namespace {
+
+constexpr std::size_t lossWindow = 10;
+
+double stepMsOf(const StepRecord& record)
+{
+    const PhaseTimes& t = record.timeMs;
+    return double {t.dataMs} + t.forwardMs + t.backwardMs + t.unscaleMs + t.clipMs + t.optimizerMs + t.instrumentsMs;
+}
+
+template <typename Number> double medianOf(std::span<const StepRecord> records, Number number)
+{
+    std::vector<double> values;
+    values.reserve(records.size());
+    for (const StepRecord& record : records) {
+        const double value = number(record);
+        if (!std::isnan(value)) {
+            values.push_back(value);
+        }
+    }
+    if (values.empty()) {
+        return 0;
+    }
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::ranges::nth_element(values, middle);
+    return *middle;
+}
+
+/// The stretches of steps for which `holds`.
+template <typename Holds> std::vector<StepRange> stretches(std::span<const StepRecord> records, Holds holds)
+{
+    std::vector<StepRange> list;
+    for (const StepRecord& record : records) {
+        if (!holds(record)) {
+            continue;
+        }
+        if (list.empty() || list.back().last + 1 != record.step) {
+            list.push_back({record.step, record.step});
+        }
+        list.back().last = record.step;
+    }
+    return list;
+}
+
+template <typename Records> double meanLoss(Records records)
+{
+    double sum = 0;
+    std::size_t count = 0;
+    for (const StepRecord& record : records) {
+        if (std::isfinite(record.loss) && count < lossWindow) {
+            sum += record.loss;
+            ++count;
+        }
+    }
+    return count == 0 ? std::numeric_limits<double>::quiet_NaN() : sum / static_cast<double>(count);
+}
+
+bool isSetByHand(std::span<const Event> events, std::int64_t step)
+{
+    return std::ranges::any_of(events, [step](const Event& event) {
+        return event.kind == EventKind::Set && event.step == step && event.path.starts_with("scaler");
+    });
+}
+
+void countScaleMoves(RunFacts& facts)
+{
+    const std::span<const StepRecord> records = facts.run.records;
+    for (std::size_t i = 1; i < records.size(); ++i) {
+        const double before = records[i - 1].scale;
+        const double after = records[i].scale;
+        if (after != before && !isSetByHand(facts.run.events, records[i].step)) {
+            facts.growths += after > before ? 1 : 0;
+            facts.backoffs += after < before && records[i - 1].step > facts.leadingSkips.last ? 1 : 0;
+        }
+    }
+}
+
+} // namespace
+
+bool RunFacts::isBroken() const
+{
+    const bool endsBadly = !badLosses.empty() && badLosses.back().last == lastStep && badLosses.back().length() >= 5;
+    return run.status == RunStatus::Diverged || endsBadly;
+}
+
+bool RunFacts::hasRisen() const
+{
+    return steps >= 30 && lastLoss > 1.5 * firstLoss;
+}
+
+bool RunFacts::isStill() const
+{
+    return steps >= 50 && std::abs(lastLoss - firstLoss) <= 0.02 * std::abs(firstLoss);
+}
+
+RunFacts factsOf(const RunView& run)
+{
+    RunFacts facts {.run = run, .config = run.config};
+    facts.lower = policyNamed(run.config.precision.policy).lower;
+    facts.hasScaler = run.config.scaler && run.config.scaler->family != "none";
+    const std::span<const StepRecord> records = run.records;
+    facts.steps = static_cast<std::int64_t>(records.size());
+    for (const Event& event : run.events) {
+        if (event.kind == EventKind::Numerics && !event.path.empty() && facts.origin.empty()) {
+            facts.origin = event.path;
+            facts.originStep = event.step;
+        }
+    }
+    if (records.empty()) {
+        return facts;
+    }
+    facts.firstStep = records.front().step;
+    facts.lastStep = records.back().step;
+    facts.skips = stretches(records, [](const StepRecord& record) { return record.skipped; });
+    facts.leadingSkips = {facts.firstStep, facts.firstStep - 1};
+    if (!facts.skips.empty() && facts.skips.front().first == facts.firstStep) {
+        facts.leadingSkips = facts.skips.front();
+    }
+    facts.badLosses = stretches(records, [](const StepRecord& record) { return !record.lossFinite; });
+    facts.minScale = records.front().scale;
+    facts.maxScale = records.front().scale;
+    std::int64_t finite = 0;
+    for (const StepRecord& record : records) {
+        facts.skippedLater += record.skipped && record.step > facts.leadingSkips.last ? 1 : 0;
+        facts.zeroGradients += record.gradNorm == 0 && record.loss != 0 && record.lossFinite ? 1 : 0;
+        facts.clipped += record.gradNormClipped < record.gradNorm * (1 - 1e-5) ? 1 : 0;
+        facts.unmoved += !record.skipped && !record.foundInf && record.updateRatio == 0 && record.lr > 0 ? 1 : 0;
+        facts.minScale = std::min(facts.minScale, record.scale);
+        facts.maxScale = std::max(facts.maxScale, record.scale);
+        if (!record.foundInf) {
+            facts.flushed += record.flushed;
+            ++finite;
+        }
+    }
+    facts.flushed /= static_cast<double>(std::max<std::int64_t>(finite, 1));
+    countScaleMoves(facts);
+    facts.updateRatio = medianOf(records, [](const StepRecord& record) {
+        return record.skipped ? std::numeric_limits<double>::quiet_NaN() : record.updateRatio;
+    });
+    facts.firstLoss = meanLoss(records);
+    std::vector<StepRecord> reversed(records.rbegin(),
+        records.rbegin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(records.size(), 5 * lossWindow)));
+    facts.lastLoss = meanLoss(std::span<const StepRecord>(reversed));
+    facts.stepMs = medianOf(records, stepMsOf);
+    facts.waitMs = medianOf(records, [](const StepRecord& record) { return double {record.timeMs.waitMs}; });
+    facts.scalerMs = medianOf(
+        records, [](const StepRecord& record) { return double {record.timeMs.unscaleMs} + record.timeMs.clipMs; });
+    return facts;
+}
+
+} // namespace mantissa

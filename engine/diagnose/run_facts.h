@@ -1,0 +1,82 @@
+/// A run boiled down to what the rules ask about.
+#pragma once
+
+#include "engine/train/event.h"
+#include "engine/train/experiment.h"
+#include "engine/train/run_observer.h"
+#include "engine/train/step_record.h"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace mantissa {
+
+/// Another lane of the same session, to compare with.
+struct Sibling
+{
+    std::string name;
+    bool isFp32 = false;
+    bool hasDiverged = false; ///< its weights are broken, or its loss rose
+    double stepMs = 0; ///< median
+};
+
+/// What is known of a run. The spans must outlive its diagnosis.
+struct RunView
+{
+    LaneConfig config; ///< at the end of the records: changes applied
+    std::span<const StepRecord> records; ///< by step, without gaps
+    std::span<const Event> events;
+    std::optional<RunStatus> status; ///< nothing: it goes on
+    std::vector<Sibling> siblings {};
+};
+
+/// A stretch of consecutive steps.
+struct StepRange
+{
+    std::int64_t first = 0;
+    std::int64_t last = -1;
+
+    [[nodiscard]] std::int64_t length() const { return last - first + 1; }
+};
+
+struct RunFacts
+{
+    const RunView& run;
+    const LaneConfig& config;
+    DType lower = DType::Float32; ///< the policy's 16-bit format
+    bool hasScaler = false;
+    std::int64_t steps = 0;
+    std::int64_t firstStep = 0;
+    std::int64_t lastStep = -1;
+
+    std::vector<StepRange> skips; ///< stretches
+    StepRange leadingSkips; ///< from the first step on: finding the scale
+    std::int64_t skippedLater = 0; ///< steps behind those
+    std::int64_t growths = 0; ///< of the scale, not by hand
+    std::int64_t backoffs = 0; ///< behind the leading skips
+    std::vector<StepRange> badLosses; ///< stretches of a loss that is not finite
+    std::int64_t zeroGradients = 0; ///< steps with a loss and no gradient at all
+    std::int64_t clipped = 0; ///< steps
+    std::int64_t unmoved = 0; ///< steps taken that moved no weight
+    double flushed = 0; ///< mean share over the steps with a finite gradient
+    double updateRatio = 0; ///< median over the steps taken
+    double firstLoss = 0; ///< mean of the first ten finite ones; NaN if there is none
+    double lastLoss = 0; ///< of the last ten
+    double minScale = 1;
+    double maxScale = 1;
+    double stepMs = 0; ///< medians
+    double waitMs = 0;
+    double scalerMs = 0; ///< unscaling, checking and clipping
+    std::string origin; ///< of the first Numerics event that names a place
+    std::int64_t originStep = -1;
+
+    [[nodiscard]] bool isBroken() const; ///< ended with broken weights, or with a loss that is not finite any more
+    [[nodiscard]] bool hasRisen() const; ///< the loss, clearly, over the whole run
+    [[nodiscard]] bool isStill() const; ///< the loss, within two percent
+};
+
+RunFacts factsOf(const RunView& run);
+
+} // namespace mantissa

@@ -1,0 +1,205 @@
+#include "engine/diagnose/rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace mantissa {
+
+namespace {
+
+using Result = std::optional<Finding>;
+
+bool isPowerOfTwo(double value)
+{
+    int exponent = 0;
+    return value > 0 && std::isfinite(value) && std::frexp(value, &exponent) == 0.5;
+}
+
+double parameterOf(const RunFacts& facts, std::string_view key, double otherwise)
+{
+    return facts.hasScaler ? valueOf(*facts.config.scaler, std::string(key)).value_or(otherwise) : otherwise;
+}
+
+/// Grows into overflow again and again.
+Result oscillates(const RunFacts& facts)
+{
+    const double interval = parameterOf(facts, "growth_interval", 0);
+    if (!facts.hasScaler || facts.growths < 3 || facts.backoffs < 3 || interval <= 0 || interval > 250) {
+        return {};
+    }
+    const double rate = static_cast<double>(facts.skippedLater) / static_cast<double>(facts.steps);
+    if (rate < 0.01) {
+        return {};
+    }
+    Finding finding {.rule = "scale_oscillates", .severity = Severity::Warning, .confidence = Confidence::Likely};
+    finding.firstStep = facts.leadingSkips.last + 1;
+    finding.lastStep = facts.lastStep;
+    finding.title = fmt::format(
+        "The scale grows into overflow again and again: {} growths, {} backoffs, {:.2g} % of the steps skipped.",
+        facts.growths, facts.backoffs, rate * 100);
+    finding.evidence = {{"growths", facts.growths}, {"backoffs", facts.backoffs}, {"skipped_share", rate},
+        {"growth_interval", interval}};
+    finding.advice
+        = fmt::format("The growth interval of {} steps is short: each growth costs about one skipped step. 2000 is "
+                      "the usual one.",
+            interval);
+    return finding;
+}
+
+Result skipsOften(const RunFacts& facts)
+{
+    const std::int64_t rest = facts.lastStep - facts.leadingSkips.last;
+    if (rest < 20 || oscillates(facts)) {
+        return {};
+    }
+    const double rate = static_cast<double>(facts.skippedLater) / static_cast<double>(rest);
+    // A single long stretch at the end is a collapse, which has a finding of its own.
+    const bool isOneStretch = !facts.skips.empty() && facts.skips.back().length() * 2 > facts.skippedLater;
+    if (rate < 0.05 || isOneStretch) {
+        return {};
+    }
+    Finding finding {.rule = "skips_often",
+        .severity = rate > 0.3 ? Severity::Problem : Severity::Warning,
+        .confidence = Confidence::Certain};
+    finding.op = facts.origin;
+    finding.firstStep = facts.leadingSkips.last + 1;
+    finding.lastStep = facts.lastStep;
+    finding.title
+        = fmt::format("{:.2g} % of the steps are skipped, beyond the first ones that find the scale.", rate * 100);
+    finding.evidence
+        = {{"skipped_share", rate}, {"skipped", facts.skippedLater}, {"losses_not_finite", facts.badLosses.size()}};
+    finding.advice = facts.badLosses.empty()
+        ? "The loss is finite, so gradients overflow: a lower learning rate, clipping after unscaling, or FP32 for the "
+          "op "
+          "named."
+        : "The loss is not finite in some of them: look at the data of those steps.";
+    return finding;
+}
+
+Result findsItsScale(const RunFacts& facts)
+{
+    if (facts.leadingSkips.length() < 4 || facts.leadingSkips.last == facts.lastStep) {
+        return {};
+    }
+    Finding finding {.rule = "found_its_scale", .severity = Severity::Info, .confidence = Confidence::Certain};
+    finding.firstStep = facts.leadingSkips.first;
+    finding.lastStep = facts.leadingSkips.last;
+    finding.title = fmt::format(
+        "The first {} steps were skipped while the scale was found: that is normal.", facts.leadingSkips.length());
+    finding.evidence = {{"skipped", facts.leadingSkips.length()}, {"first_scale", facts.run.records.front().scale}};
+    finding.advice = "An init_scale nearer to where it settles saves them; nothing else is lost.";
+    return finding;
+}
+
+Result atFloor(const RunFacts& facts)
+{
+    const double floor = parameterOf(facts, "min_scale", 0);
+    if (!facts.hasScaler || floor <= 0 || facts.skips.empty()) {
+        return {};
+    }
+    const auto stuck = std::ranges::count_if(
+        facts.run.records, [floor](const StepRecord& record) { return record.skipped && record.scale <= floor; });
+    if (stuck < 3) {
+        return {};
+    }
+    Finding finding {.rule = "scale_at_floor", .severity = Severity::Problem, .confidence = Confidence::Certain};
+    finding.lastStep = facts.lastStep;
+    finding.firstStep = facts.skips.back().first;
+    finding.title
+        = fmt::format("The scale stands at its floor of {} and steps are still skipped ({} times).", floor, stuck);
+    finding.evidence = {{"floor", floor}, {"skipped_at_floor", stuck}};
+    finding.advice
+        = "Gradients are too large even there: make the loss or the targets smaller, lower the floor, or use BF16.";
+    return finding;
+}
+
+Result runsAway(const RunFacts& facts)
+{
+    constexpr double absurd = 0x1p60;
+    if (!facts.hasScaler || facts.maxScale < absurd) {
+        return {};
+    }
+    Finding finding {.rule = "scale_runs_away",
+        .severity = std::isinf(facts.maxScale) ? Severity::Problem : Severity::Warning,
+        .confidence = Confidence::Certain};
+    finding.firstStep = facts.firstStep;
+    finding.lastStep = facts.lastStep;
+    finding.title = fmt::format("The scale has grown to {}: no overflow ever stops it.", facts.maxScale);
+    finding.evidence = {{"scale", std::isinf(facts.maxScale) ? nlohmann::json("inf") : nlohmann::json(facts.maxScale)}};
+    finding.advice
+        = "In a format with FP32's range a scaler has nothing to find; leave it out, or give it a max_scale.";
+    return finding;
+}
+
+Result isUseless(const RunFacts& facts)
+{
+    if (!facts.hasScaler || facts.lower == DType::Float16) {
+        return {};
+    }
+    Finding finding {.rule = "scaler_without_fp16", .severity = Severity::Info, .confidence = Confidence::Certain};
+    finding.title = fmt::format("This lane runs in {}, where a loss scaler changes nothing but the time of a step.",
+        facts.lower == DType::BFloat16 ? "BF16" : "FP32");
+    finding.evidence = {{"scaler_ms", facts.scalerMs}, {"step_ms", facts.stepMs}};
+    finding.advice = "Leave it out: the exponent range is FP32's already.";
+    return finding;
+}
+
+Result roundsTwice(const RunFacts& facts)
+{
+    if (!facts.hasScaler || facts.steps == 0) {
+        return {};
+    }
+    const auto odd = std::ranges::count_if(facts.run.records, [](const StepRecord& record) {
+        return !isPowerOfTwo(record.scale) && std::isfinite(record.scale) && record.scale > 0;
+    });
+    if (odd == 0) {
+        return {};
+    }
+    Finding finding {.rule = "scale_not_a_power_of_two", .severity = Severity::Info, .confidence = Confidence::Certain};
+    finding.title = "The scale is not a power of two, so scaling and unscaling round every gradient once more each.";
+    finding.evidence = {{"steps", odd}, {"scale", facts.run.records.back().scale}};
+    finding.advice = "Use a power of two, and growth and backoff factors that are: these cost no rounding.";
+    return finding;
+}
+
+/// A resumed run whose scaler began again.
+Result resumedWithoutScaler(const RunFacts& facts)
+{
+    for (const Event& resumed : facts.run.events) {
+        if (resumed.kind != EventKind::Resumed) {
+            continue;
+        }
+        const auto reset = std::ranges::find_if(facts.run.events, [&resumed](const Event& event) {
+            return event.kind == EventKind::Set && event.step == resumed.step && event.path == "scaler.scale";
+        });
+        if (reset == facts.run.events.end()) {
+            continue;
+        }
+        const auto behind = std::ranges::count_if(facts.run.records, [&resumed](const StepRecord& record) {
+            return record.skipped && record.step >= resumed.step && record.step < resumed.step + 50;
+        });
+        Finding finding {
+            .rule = "resumed_without_scaler", .severity = Severity::Warning, .confidence = Confidence::Certain};
+        finding.firstStep = resumed.step;
+        finding.lastStep = resumed.step;
+        finding.title = fmt::format(
+            "The run went on at step {} with a scaler that began again at {}.", resumed.step, reset->after);
+        finding.evidence = {{"skipped_within_50_steps", behind}};
+        finding.advice
+            = "Keep the scaler's state with the checkpoint: its search for the scale costs steps, and what is "
+              "flushed meanwhile is lost.";
+        return finding;
+    }
+    return {};
+}
+
+} // namespace
+
+std::vector<Rule> scaleRules()
+{
+    return {oscillates, skipsOften, atFloor, runsAway, resumedWithoutScaler, isUseless, roundsTwice, findsItsScale};
+}
+
+} // namespace mantissa

@@ -1,0 +1,278 @@
+#include "engine/diagnose/rules.h"
+#include "engine/formats/dtype.h"
+#include "engine/formats/round_value.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace mantissa {
+
+namespace {
+
+using Result = std::optional<Finding>;
+
+bool isBefore(const RunFacts& facts, StepBlock first, StepBlock second)
+{
+    return comesBefore(facts.config.order, first, second);
+}
+
+double presentScale(const RunFacts& facts)
+{
+    return facts.run.records.empty() ? 1 : facts.run.records.back().scale;
+}
+
+Finding certain(std::string rule, Severity severity, std::string title, std::string advice)
+{
+    return {.rule = std::move(rule),
+        .severity = severity,
+        .confidence = Confidence::Certain,
+        .title = std::move(title),
+        .advice = std::move(advice)};
+}
+
+double thresholdOf(const ClipConfig& clip)
+{
+    return clip.maxNorm.value_or(clip.maxValue.value_or(0));
+}
+
+// --- orders ---
+
+Result clipsEarly(const RunFacts& facts)
+{
+    const ClipConfig& clip = facts.config.clip;
+    const double scale = presentScale(facts);
+    if (clip.order != ClipOrder::ClipThenUnscale || scale == 1) {
+        return {};
+    }
+    Finding finding = certain("clip_before_unscale", Severity::Problem,
+        fmt::format("Gradients are clipped before they are unscaled: the threshold {} acts as {} / {} = {:.4g}.",
+            thresholdOf(clip), thresholdOf(clip), scale, thresholdOf(clip) / scale),
+        "Unscale first, then clip (clip.order = unscale-then-clip).");
+    finding.evidence = {{"threshold", thresholdOf(clip)}, {"scale", scale}, {"acts_as", thresholdOf(clip) / scale},
+        {"steps_clipped", facts.clipped}};
+    return finding;
+}
+
+Result clipsLate(const RunFacts& facts)
+{
+    if (facts.config.clip.order == ClipOrder::Off || isBefore(facts, StepBlock::Clip, StepBlock::Step)) {
+        return {};
+    }
+    return certain("clip_after_step", Severity::Problem,
+        "Gradients are clipped after the optimizer's step: it has no effect.", "Clip between unscaling and the step.");
+}
+
+Result stepsScaled(const RunFacts& facts)
+{
+    const double scale = presentScale(facts);
+    if (isBefore(facts, StepBlock::Unscale, StepBlock::Step) || scale == 1) {
+        return {};
+    }
+    const OptimizerConfig& config = facts.config.optimizer;
+    Finding finding = certain("step_before_unscale", Severity::Problem,
+        config.kind == "sgd"
+            ? fmt::format("The optimizer steps on gradients that still carry the scale: the rate {} acts as {:.4g}.",
+                config.lr, config.lr * scale)
+            : fmt::format(
+                "The optimizer steps on gradients that still carry the scale: Adam hides it, but epsilon {} acts as "
+                "{:.4g}.",
+                config.epsilon, config.epsilon / scale),
+        "Unscale before the step.");
+    finding.evidence = {{"scale", scale}, {"lr", config.lr}};
+    return finding;
+}
+
+Result checksLate(const RunFacts& facts)
+{
+    if (!facts.hasScaler || isBefore(facts, StepBlock::Check, StepBlock::Step)) {
+        return {};
+    }
+    return certain("check_after_step", Severity::Problem,
+        "Infinity is looked for after the step: the first overflow reaches the weights.", "Check before the step.");
+}
+
+Result updatesEarly(const RunFacts& facts)
+{
+    const bool beforeUnscale = isBefore(facts, StepBlock::Update, StepBlock::Unscale);
+    if (!facts.hasScaler || (!beforeUnscale && isBefore(facts, StepBlock::Check, StepBlock::Update))) {
+        return {};
+    }
+    return certain("scaler_updated_early", Severity::Problem,
+        beforeUnscale
+            ? "The scaler is updated before unscaling: where the scale moves, gradients are divided by another scale "
+              "than they were multiplied by."
+            : "The scaler is updated before the check: it hears of an overflow one step late.",
+        "Update the scaler at the end of the step.");
+}
+
+Result advancesEarly(const RunFacts& facts)
+{
+    const bool isConstant = facts.config.schedule.kind == "constant" && facts.config.schedule.warmupSteps == 0;
+    if (isConstant || isBefore(facts, StepBlock::Step, StepBlock::Schedule)) {
+        return {};
+    }
+    return certain("schedule_before_step", Severity::Warning,
+        "The schedule advances before the step: each rate is used one step early, the first one never.",
+        "Advance the schedule after the step.");
+}
+
+// --- switches ---
+
+Result stepsTwice(const RunFacts& facts)
+{
+    if (!facts.config.optimizer.extraStep) {
+        return {};
+    }
+    Finding finding = certain("double_step", Severity::Problem,
+        "The optimizer steps twice on the same gradients, and the second step heeds no overflow.",
+        "Remove the second optimizer.step(): scaler.step(optimizer) has done it.");
+    finding.evidence = {{"skipped_steps_applied_all_the_same", facts.skips.size()}};
+    return finding;
+}
+
+Result sumsMicroBatches(const RunFacts& facts)
+{
+    const AccumulationConfig& config = facts.config.accumulation;
+    if (config.divide || config.steps == 1) {
+        return {};
+    }
+    return certain("accumulation_not_divided", Severity::Problem,
+        fmt::format(
+            "The loss is not divided by the {} micro-batches: gradients are {} times as large as of one large batch.",
+            config.steps, config.steps),
+        "Divide the loss by the number of micro-batches (accumulation.divide).");
+}
+
+Result scalerPerMicroBatch(const RunFacts& facts)
+{
+    if (!facts.config.accumulation.scalerPerMicroBatch || !facts.hasScaler) {
+        return {};
+    }
+    return certain("scaler_per_micro_batch", Severity::Problem,
+        "The scaler is updated after every micro-batch: a step may mix gradients of two scales.",
+        "Update it once per step.");
+}
+
+Result keepsGradients(const RunFacts& facts)
+{
+    if (facts.config.accumulation.zeroGradients) {
+        return {};
+    }
+    Finding finding = certain("gradients_not_zeroed", Severity::Problem,
+        presentScale(facts) == 1 ? "Gradients are not zeroed: every step adds to those before."
+                                 : "Gradients are not zeroed; the scaler hides it, since what is left over is divided "
+                                   "by the scale once more.",
+        "Call optimizer.zero_grad() before each step (accumulation.zero_gradients).");
+    finding.evidence = {{"skipped", facts.skips.empty() ? 0 : facts.skips.back().length()}};
+    return finding;
+}
+
+// --- formats ---
+
+Result losesEpsilon(const RunFacts& facts)
+{
+    const OptimizerConfig& config = facts.config.optimizer;
+    if (config.kind == "sgd" || config.epsilon == 0) {
+        return {};
+    }
+    const bool isHalfArithmetic = facts.config.precision.weights == "half" && config.stateFormat == "weights";
+    const DType format = isHalfArithmetic ? facts.lower : dtypeFromName(config.epsilonFormat).value_or(DType::Float32);
+    if (!isHalf(format) || roundValue(format, config.epsilon) != 0) {
+        return {};
+    }
+    Finding finding = certain("epsilon_is_zero", facts.isBroken() ? Severity::Problem : Severity::Warning,
+        fmt::format("Adam's epsilon {} is 0 in {}: where the second moment is 0, 0 is divided by 0.", config.epsilon,
+            format == DType::Float16 ? "FP16" : "BF16"),
+        "Use an epsilon of at least 6e-8 (1e-4 is usual in FP16), or keep the optimizer in FP32.");
+    finding.evidence = {{"epsilon", config.epsilon}, {"smallest_subnormal", limitsOf(format).minSubnormal}};
+    return finding;
+}
+
+Result secondMomentSticks(const RunFacts& facts)
+{
+    const OptimizerConfig& config = facts.config.optimizer;
+    const bool isHalfState = config.stateFormat == "bf16"
+        || (config.stateFormat == "weights" && facts.config.precision.hasHalfWeights()
+            && facts.lower == DType::BFloat16);
+    if (config.kind == "sgd" || !isHalfState || 1 - config.beta2 >= limitsOf(DType::BFloat16).epsilon / 4) {
+        return {};
+    }
+    Finding finding = certain("second_moment_sticks", Severity::Warning,
+        fmt::format(
+            "Adam's second moment is BF16 and should decay by {:.2g} of itself in a step: less than half a unit in its "
+            "last place, so it can only grow.",
+            1 - config.beta2),
+        "Keep the optimizer's state in FP32 (optimizer.state_format), or use a smaller beta2.");
+    finding.evidence = {{"beta2", config.beta2}, {"half_ulp", limitsOf(DType::BFloat16).epsilon / 4}};
+    return finding;
+}
+
+Result averageSticks(const RunFacts& facts)
+{
+    const EmaConfig& config = facts.config.ema;
+    const DType format = dtypeFromName(config.format).value_or(DType::Float32);
+    if (config.decay == 0 || !isHalf(format) || 1 - config.decay >= limitsOf(format).epsilon / 4) {
+        return {};
+    }
+    Finding finding = certain("average_sticks", Severity::Warning,
+        fmt::format("The moving average is stored in {}: a share of {:.2g} of its distance to the weights is mostly "
+                    "below half a "
+                    "unit in its last place, so it hardly moves.",
+            format == DType::Float16 ? "FP16" : "BF16", 1 - config.decay),
+        "Keep the average in FP32 (ema.format).");
+    finding.evidence = {{"decay", config.decay}, {"half_ulp", limitsOf(format).epsilon / 4}};
+    return finding;
+}
+
+Result gradientsInHalf(const RunFacts& facts)
+{
+    if (!facts.config.precision.hasHalfWeights() || facts.lower != DType::Float16 || !facts.hasScaler) {
+        return {};
+    }
+    return certain("half_gradients_with_scaler", Severity::Warning,
+        "Gradients are FP16, like the weights: what the scaler saves is lost again when it is unscaled below 3e-8.",
+        "Keep FP32 masters, whose gradients are FP32.");
+}
+
+Result sumsInHalf(const RunFacts& facts)
+{
+    std::string names;
+    for (const auto& [name, format] : facts.config.precision.overrides) {
+        const bool isHalfSum = name.ends_with(".accumulate") && format != "fp32";
+        names += isHalfSum ? (names.empty() ? "" : ", ") + name.substr(0, name.rfind('.')) : "";
+    }
+    if (names.empty()) {
+        return {};
+    }
+    Finding finding = certain("statistics_in_16_bits",
+        facts.isBroken() || facts.isStill() ? Severity::Problem : Severity::Warning,
+        fmt::format(
+            "Sums and statistics of {} are in 16 bits: squares overflow above 256 in FP16, and small terms are lost.",
+            names),
+        "Keep them in FP32: remove these overrides.");
+    finding.op = facts.origin;
+    return finding;
+}
+
+Result logOfSoftmax(const RunFacts& facts)
+{
+    const bool isHalfLoss = facts.lower != DType::Float32;
+    if (facts.config.lossForm != "log_of_softmax" || !isHalfLoss) {
+        return {};
+    }
+    return certain("log_of_softmax", facts.isBroken() ? Severity::Problem : Severity::Warning,
+        "The loss takes the logarithm of a softmax: a probability that is rounded to 0 makes it infinite.",
+        "Use the fused cross-entropy (loss_form = fused), or log_softmax.");
+}
+
+} // namespace
+
+std::vector<Rule> settingRules()
+{
+    return {clipsEarly, clipsLate, stepsScaled, checksLate, updatesEarly, stepsTwice, sumsMicroBatches,
+        scalerPerMicroBatch, keepsGradients, advancesEarly, losesEpsilon, secondMomentSticks, averageSticks,
+        gradientsInHalf, sumsInHalf, logOfSoftmax};
+}
+
+} // namespace mantissa

@@ -1,0 +1,26 @@
+/// A run of the database, read whole so that it can be diagnosed.
+#pragma once
+
+#include "engine/diagnose/run_facts.h"
+#include "engine/store/run_store.h"
+
+#include <vector>
+
+namespace mantissa {
+
+struct StoredRun
+{
+    LaneConfig config; ///< at the end of the records
+    std::vector<StepRecord> records;
+    std::vector<Event> events;
+    std::optional<RunStatus> status;
+    std::vector<Sibling> siblings; ///< that began with it
+
+    /// Valid as long as this is.
+    [[nodiscard]] RunView view() const { return {config, records, events, status, siblings}; }
+};
+
+/// Throws Error (InvalidArgument) if there is no such run, and what the store throws.
+StoredRun readStoredRun(const RunStore& store, RunId id);
+
+} // namespace mantissa

@@ -1,0 +1,134 @@
+#include "engine/diagnose/rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace mantissa {
+
+namespace {
+
+using Result = std::optional<Finding>;
+
+Result diverges(const RunFacts& facts)
+{
+    if (!facts.hasRisen() || facts.isBroken()) {
+        return {};
+    }
+    const bool isFp32Too = facts.lower != DType::Float32
+        && std::ranges::any_of(facts.run.siblings, [](const Sibling& lane) { return lane.isFp32 && lane.hasDiverged; });
+    Finding finding {.rule = "diverges", .severity = Severity::Problem, .confidence = Confidence::Likely};
+    finding.firstStep = facts.firstStep;
+    finding.lastStep = facts.lastStep;
+    finding.title = fmt::format("The loss has risen from {:.3g} to {:.3g}.", facts.firstLoss, facts.lastLoss);
+    finding.evidence = {{"first_loss", facts.firstLoss}, {"last_loss", facts.lastLoss}, {"fp32_too", isFp32Too}};
+    finding.advice = isFp32Too
+        ? "The FP32 lane rises too, so the precision is not at fault: lower the learning rate."
+        : "Lower the learning rate, or clip the gradient; compare with an FP32 lane of the same seed.";
+    return finding;
+}
+
+/// One step's loss far above its neighbours', and back.
+Result spikes(const RunFacts& facts)
+{
+    constexpr std::size_t window = 10;
+    const auto records = facts.run.records;
+    std::int64_t count = 0;
+    std::int64_t first = -1;
+    double factor = 0;
+    for (std::size_t i = window; i + 2 < records.size(); ++i) {
+        double before = 0;
+        for (std::size_t j = i - window; j < i; ++j) {
+            before = std::max(before, records[j].loss);
+        }
+        const bool isSpike = std::isfinite(records[i].loss) && records[i].loss > 5 * before && before > 0
+            && std::min(records[i + 1].loss, records[i + 2].loss) < records[i].loss / 3;
+        if (isSpike) {
+            ++count;
+            first = first < 0 ? records[i].step : first;
+            factor = std::max(factor, records[i].loss / before);
+        }
+    }
+    if (count == 0) {
+        return {};
+    }
+    Finding finding {.rule = "loss_spike", .severity = Severity::Warning, .confidence = Confidence::Likely};
+    finding.firstStep = first;
+    finding.lastStep = first;
+    finding.title = fmt::format("The loss of step {} is {:.3g} times that of the steps before it{}.", first, factor,
+        count > 1 ? fmt::format(", one of {} such spikes", count) : "");
+    finding.evidence = {{"spikes", count}, {"factor", factor}};
+    finding.advice = "One batch or one rate is out of line: look at the samples and at the schedule there.";
+    return finding;
+}
+
+Result clipsAlwaysOrNever(const RunFacts& facts)
+{
+    const ClipConfig& clip = facts.config.clip;
+    const bool isRight
+        = clip.order == ClipOrder::UnscaleThenClip && comesBefore(facts.config.order, StepBlock::Clip, StepBlock::Step);
+    if (!isRight || facts.steps < 50) {
+        return {};
+    }
+    const double share = static_cast<double>(facts.clipped) / static_cast<double>(facts.steps);
+    if (share > 0.01 && share < 0.99) {
+        return {};
+    }
+    Finding finding {.rule = share < 0.5 ? "clip_never" : "clip_always",
+        .severity = Severity::Info,
+        .confidence = Confidence::Certain};
+    finding.firstStep = facts.firstStep;
+    finding.lastStep = facts.lastStep;
+    finding.title = share < 0.5
+        ? "The clip threshold is never reached."
+        : "Every step is clipped: the threshold normalises the gradient, and the rate alone sets the "
+          "size of an update.";
+    finding.evidence = {{"clipped_share", share}, {"threshold", clip.maxNorm.value_or(clip.maxValue.value_or(0))}};
+    finding.advice = share < 0.5 ? "It is a safety net, or too high." : "Raise it, unless that is what you want.";
+    return finding;
+}
+
+Result waitsForData(const RunFacts& facts)
+{
+    if (facts.steps < 20 || facts.stepMs <= 0 || facts.waitMs < 0.4 * facts.stepMs) {
+        return {};
+    }
+    Finding finding {.rule = "waits_for_data", .severity = Severity::Warning, .confidence = Confidence::Certain};
+    finding.firstStep = facts.firstStep;
+    finding.lastStep = facts.lastStep;
+    finding.title = fmt::format("{:.0f} % of a step is spent waiting for the batch: no precision makes that faster.",
+        100 * facts.waitMs / facts.stepMs);
+    finding.evidence = {{"wait_ms", facts.waitMs}, {"step_ms", facts.stepMs}, {"prefetch", facts.config.data.prefetch},
+        {"throttle_ms", facts.config.data.throttleMs}};
+    finding.advice = facts.config.data.throttleMs > 0 ? "data.throttle_ms slows the loader down on purpose."
+                                                      : "Prefetch more batches, or make loading cheaper.";
+    return finding;
+}
+
+Result isSlower(const RunFacts& facts)
+{
+    if (facts.lower == DType::Float32 || facts.steps < 20) {
+        return {};
+    }
+    const auto fp32
+        = std::ranges::find_if(facts.run.siblings, [](const Sibling& lane) { return lane.isFp32 && lane.stepMs > 0; });
+    if (fp32 == facts.run.siblings.end() || facts.stepMs < 1.1 * fp32->stepMs) {
+        return {};
+    }
+    Finding finding {.rule = "slower_than_fp32", .severity = Severity::Info, .confidence = Confidence::Certain};
+    finding.title = fmt::format("A step takes {:.2f} times as long as in the FP32 lane.", facts.stepMs / fp32->stepMs);
+    finding.evidence = {{"step_ms", facts.stepMs}, {"fp32_step_ms", fp32->stepMs}, {"scaler_ms", facts.scalerMs}};
+    finding.advice
+        = "On a CPU 16 bits are emulated or cast; that says nothing about a GPU. mantissa-cli devices tells which.";
+    return finding;
+}
+
+} // namespace
+
+std::vector<Rule> trainingRules()
+{
+    return {diverges, spikes, waitsForData, clipsAlwaysOrNever, isSlower};
+}
+
+} // namespace mantissa

@@ -1,0 +1,283 @@
+// Planted faults are named, with the right severity; healthy runs of every model get no problem at all.
+#include "engine/diagnose/diagnose.h"
+#include "engine/train/session.h"
+#include "tests/support/run_recorder.h"
+
+#include <QtTest>
+
+#include <algorithm>
+#include <map>
+
+using namespace mantissa;
+
+namespace {
+
+using json = nlohmann::json;
+
+struct LaneRun
+{
+    LaneConfig config;
+    std::vector<StepRecord> records;
+    std::vector<Event> events;
+    std::optional<RunStatus> status;
+};
+
+/// Trains a whole experiment; one entry per lane, by name.
+std::map<std::string, LaneRun> train(const json& settings)
+{
+    json document {{"mantissa", 1}, {"name", "t"}, {"steps", 120}, {"data", {{"kind", "digits"}, {"batch", 32}}},
+        {"model", {{"hidden", {32, 32}}}}, {"optimizer", {{"kind", "adamw"}, {"lr", 0.003}}}};
+    document.merge_patch(settings);
+    RunRecorder recorder;
+    SessionOptions options;
+    options.observers = {&recorder};
+    Session session(parseExperiment(document.dump(), "t"), options);
+    session.run();
+    session.waitUntilIdle();
+    std::map<std::string, LaneRun> runs;
+    for (const LaneStatus& lane : session.status()->lanes) {
+        LaneRun& run = runs[lane.config->name];
+        run.config = *lane.config;
+        run.status = lane.status;
+        std::ranges::copy_if(recorder.records, std::back_inserter(run.records),
+            [&lane](const StepRecord& record) { return record.lane == lane.id; });
+        std::ranges::copy_if(recorder.events, std::back_inserter(run.events),
+            [&lane](const Event& event) { return event.lane == lane.id; });
+    }
+    return runs;
+}
+
+std::vector<Finding> findingsOf(const std::map<std::string, LaneRun>& runs, const std::string& name)
+{
+    const LaneRun& run = runs.at(name);
+    RunView view {run.config, run.records, run.events, run.status};
+    for (const auto& [other, lane] : runs) {
+        const RunView otherView {lane.config, lane.records, lane.events, lane.status};
+        const RunFacts facts = factsOf(otherView);
+        if (other != name) {
+            view.siblings.push_back(
+                {other, facts.lower == DType::Float32, facts.isBroken() || facts.hasRisen(), facts.stepMs});
+        }
+    }
+    return diagnose(view);
+}
+
+const Finding* find(const std::vector<Finding>& findings, const std::string& rule)
+{
+    const auto found = std::ranges::find(findings, rule, &Finding::rule);
+    return found == findings.end() ? nullptr : &*found;
+}
+
+QByteArray textOf(const std::vector<Finding>& findings)
+{
+    std::string text;
+    for (const Finding& finding : findings) {
+        text += finding.rule + " (" + std::string(nameOf(finding.severity)) + "): " + finding.title + " -> "
+            + finding.advice + " " + finding.evidence.dump() + "\n";
+    }
+    return QByteArray::fromStdString(text.empty() ? "nothing" : text);
+}
+
+json oneLane(json settings)
+{
+    settings["lanes"] = {{{"name", "a"}}};
+    return settings;
+}
+
+json merged(json a, const json& b)
+{
+    a.merge_patch(b);
+    return a;
+}
+
+const json fp16 {{"precision", {{"policy", "fp16"}}}};
+const json amp {{"precision", {{"policy", "fp16"}}}, {"scaler", {{"family", "pytorch"}, {"init_scale", 1024}}}};
+
+} // namespace
+
+class TestDiagnose : public QObject
+{
+    Q_OBJECT
+
+private slots:
+
+    void plantedFaultsAreNamed_data()
+    {
+        QTest::addColumn<QString>("settings");
+        QTest::addColumn<QString>("rule");
+        QTest::addColumn<QString>("severity");
+        QTest::addColumn<QString>("words");
+        const auto row = [](const char* rule, const json& settings, const char* severity, const char* words) {
+            QTest::newRow(qPrintable(QString("%1: %2").arg(rule, words).left(60)))
+                << QString::fromStdString(settings.dump()) << rule << severity << words;
+        };
+        const auto order = [](std::initializer_list<const char*> blocks) { return json {{"order", blocks}}; };
+        const auto every = [](const json& set, int from, int to) {
+            json events = json::array();
+            for (int step = from; step < to; ++step) {
+                events.push_back({{"step", step}, {"set", set}});
+            }
+            return json {{"events", events}};
+        };
+        row("clip_before_unscale", merged(amp, {{"clip", {{"order", "clip-then-unscale"}, {"max_norm", 1}}}}),
+            "problem", "acts as 1 / 1024");
+        row("clip_after_step",
+            merged(order({"unscale", "check", "step", "clip", "update", "schedule"}),
+                {{"clip", {{"order", "unscale-then-clip"}, {"max_norm", 1}}}}),
+            "problem", "no effect");
+        row("step_before_unscale",
+            merged(merged(amp, {{"optimizer", {{"kind", "sgd"}, {"lr", 1e-6}, {"weight_decay", nullptr}}}}),
+                order({"step", "unscale", "check", "clip", "update", "schedule"})),
+            "problem", "the rate 1e-06 acts as 0.001024");
+        row("check_after_step", merged(amp, order({"unscale", "clip", "step", "check", "update", "schedule"})),
+            "problem", "reaches the weights");
+        row("scaler_updated_early", merged(amp, order({"update", "unscale", "check", "clip", "step", "schedule"})),
+            "problem", "before unscaling");
+        row("schedule_before_step",
+            merged(json {{"schedule", {{"kind", "cosine"}}}},
+                order({"unscale", "check", "clip", "schedule", "step", "update"})),
+            "warning", "one step early");
+        row("double_step", merged(amp, {{"optimizer", {{"extra_step", true}}}}), "problem", "twice");
+        row("accumulation_not_divided", {{"accumulation", {{"steps", 4}, {"divide", false}}}}, "problem", "4 times");
+        row("scaler_per_micro_batch", merged(amp, {{"accumulation", {{"steps", 2}, {"scaler_per_micro_batch", true}}}}),
+            "problem", "every micro-batch");
+        row("gradients_not_zeroed", {{"accumulation", {{"zero_gradients", false}}}}, "problem", "every step adds");
+        row("epsilon_is_zero", {{"optimizer", {{"epsilon_format", "fp16"}}}}, "problem", "0 in FP16");
+        row("second_moment_sticks", {{"precision", {{"policy", "bf16"}}}, {"optimizer", {{"state_format", "bf16"}}}},
+            "warning", "can only grow");
+        row("average_sticks", {{"ema", {{"decay", 0.9999}, {"format", "bf16"}}}}, "warning", "hardly moves");
+        row("scaler_without_fp16", {{"precision", {{"policy", "bf16"}}}, {"scaler", {{"family", "pytorch"}}}}, "info",
+            "BF16");
+        row("scale_not_a_power_of_two", merged(fp16, {{"scaler", {{"family", "fixed"}, {"init_scale", 1000}}}}), "info",
+            "not a power of two");
+        row("found_its_scale", merged(fp16, {{"scaler", {{"family", "pytorch"}, {"init_scale", 0x1p30}}}}), "info",
+            "normal");
+        row("scale_oscillates",
+            merged(fp16, {{"scaler", {{"family", "pytorch"}, {"growth_interval", 4}, {"init_scale", 65536}}}}),
+            "warning", "again and again");
+        row("scale_collapse", merged(amp, every({{"fault.nan_sample", 1}}, 40, 120)), "problem",
+            "the scale is not the cause");
+        row("scale_collapse", merged(amp, every({{"fault.gradient_inf", "fc1"}}, 40, 120)), "problem",
+            "overflows at every scale tried");
+        row("bad_batch", merged(amp, every({{"fault.nan_sample", 1}}, 60, 61)), "warning", "step 60");
+        row("bad_batch",
+            merged(merged(amp, {{"accumulation", {{"steps", 2}}}}), every({{"fault.nan_sample", 1}}, 60, 61)),
+            "warning", "step 60");
+        row("non_finite", every({{"fault.nan_sample", 1}}, 60, 61), "problem", "stopped being finite");
+        row("loss_spike", every({{"fault.loss_spike", 50}}, 60, 61), "warning", "step 60");
+        row("skips_often",
+            merged(merged(amp, {{"scaler", {{"init_scale", 16}, {"growth_interval", 1000}}}}),
+                {{"events",
+                    {{{"step", 30}, {"set", {{"fault.gradient_inf", "fc1"}}}},
+                        {{"step", 40}, {"set", {{"fault.gradient_inf", "fc1"}}}},
+                        {{"step", 50}, {"set", {{"fault.gradient_inf", "fc1"}}}},
+                        {{"step", 60}, {"set", {{"fault.gradient_inf", "fc1"}}}},
+                        {{"step", 70}, {"set", {{"fault.gradient_inf", "fc1"}}}},
+                        {{"step", 80}, {"set", {{"fault.gradient_inf", "fc1"}}}},
+                        {{"step", 90}, {"set", {{"fault.gradient_inf", "fc1"}}}}}}}),
+            "warning", "of the steps are skipped");
+        row("underflow_without_scaler", merged(fp16, {{"loss_weight", 1e-6}}), "problem", "FP16");
+        row("underflow",
+            merged(merged(fp16, {{"loss_weight", 1e-7}}), {{"scaler", {{"family", "fixed"}, {"init_scale", 1}}}}),
+            "problem", "FP16");
+        row("updates_below_half_ulp",
+            {{"precision", {{"policy", "bf16"}, {"weights", "half"}}},
+                {"optimizer", {{"kind", "sgd"}, {"lr", 1e-5}, {"weight_decay", nullptr}}}},
+            "problem", "rounded away");
+        row("half_gradients_with_scaler",
+            {{"precision", {{"policy", "pure-fp16"}}}, {"scaler", {{"family", "pytorch"}, {"init_scale", 1024}}},
+                {"optimizer", {{"epsilon", 1e-4}}}},
+            "warning", "lost again");
+        row("clip_always", {{"clip", {{"order", "unscale-then-clip"}, {"max_norm", 1e-4}}}}, "info", "Every step");
+        row("clip_never", {{"clip", {{"order", "unscale-then-clip"}, {"max_norm", 1e4}}}}, "info", "never reached");
+        row("waits_for_data", {{"data", {{"throttle_ms", 5}, {"prefetch", 0}}}, {"steps", 40}}, "warning",
+            "waiting for the batch");
+        row("log_of_softmax", merged(amp, {{"loss_form", "log_of_softmax"}}), "warning", "logarithm of a softmax");
+        row("diverges", {{"optimizer", {{"kind", "sgd"}, {"lr", 30}, {"weight_decay", nullptr}}}}, "problem", "risen");
+    }
+
+    void plantedFaultsAreNamed()
+    {
+        QFETCH(QString, settings);
+        QFETCH(QString, rule);
+        QFETCH(QString, severity);
+        QFETCH(QString, words);
+        const auto findings = findingsOf(train(oneLane(json::parse(settings.toStdString()))), "a");
+        const Finding* finding = find(findings, rule.toStdString());
+        QVERIFY2(finding != nullptr, textOf(findings).constData());
+        QVERIFY2(nameOf(finding->severity) == severity.toStdString(), textOf(findings).constData());
+        QVERIFY2(finding->title.find(words.toStdString()) != std::string::npos, textOf(findings).constData());
+        QVERIFY2(!finding->advice.empty(), rule.toLatin1().constData());
+        // What needs no setting to be wrong points at nothing else.
+        QVERIFY2(std::ranges::is_sorted(findings, std::ranges::greater {}, &Finding::severity),
+            textOf(findings).constData());
+    }
+
+    /// R07: both lanes diverge; the FP16 one only turns it into a falling scale. Not a fault of the precision.
+    void divergenceThatFp32ShowsTooIsNotFp16sFault()
+    {
+        const auto runs = train({{"optimizer", {{"kind", "sgd"}, {"lr", 1e4}, {"weight_decay", nullptr}}},
+            {"lanes", {{{"name", "fp32"}}, merged(amp, {{"name", "amp"}})}}});
+        const auto findings = findingsOf(runs, "amp");
+        QVERIFY2(!findings.empty() && findings.front().severity == Severity::Problem, textOf(findings).constData());
+        QVERIFY2(findings.front().advice.find("FP32 lane") != std::string::npos, textOf(findings).constData());
+        QVERIFY2(findings.front().advice.find("BF16") == std::string::npos, textOf(findings).constData());
+    }
+
+    /// The overflow of one layer is named where it arose.
+    void theOriginIsNamed()
+    {
+        const auto runs
+            = train(oneLane(merged(amp, {{"events", {{{"step", 30}, {"set", {{"fault.saturation", 1e7}}}}}}})));
+        const auto findings = findingsOf(runs, "a");
+        QVERIFY2(!findings.empty() && findings.front().severity == Severity::Problem, textOf(findings).constData());
+        QVERIFY2(findings.front().op.find("fp16") != std::string::npos, textOf(findings).constData());
+    }
+
+    // --- healthy runs ---
+
+    void healthyRunsHaveNoProblem_data()
+    {
+        QTest::addColumn<QString>("settings");
+        const std::map<std::string, json> models {{"mlp", json::object()},
+            {"cnn", {{"model", {{"kind", "cnn"}, {"hidden", {32}}, {"width", 8}, {"stages", 2}}}, {"steps", 60}}},
+            {"vit",
+                {{"model",
+                     {{"kind", "vit"}, {"hidden", nullptr}, {"width", 16}, {"heads", 2}, {"depth", 1}, {"patch", 2}}},
+                    {"steps", 60}}},
+            {"regression", {{"data", {{"kind", "regression"}}}, {"loss", "mse"}}},
+            {"spirals", {{"data", {{"kind", "spirals"}}}}}, {"moons", {{"data", {{"kind", "moons"}}}}},
+            {"gpt",
+                {{"data", {{"kind", "modular_addition"}}},
+                    {"model", {{"kind", "gpt"}, {"hidden", nullptr}, {"width", 16}, {"heads", 2}, {"depth", 1}}},
+                    {"steps", 60}}}};
+        const std::map<std::string, json> precisions {{"fp32", json::object()}, {"amp", amp},
+            {"amp 65536", merged(fp16, {{"scaler", {{"family", "pytorch"}}}})},
+            {"bf16", {{"precision", {{"policy", "bf16"}}}}},
+            {"kahan", {{"precision", {{"policy", "bf16"}, {"weights", "half-kahan"}}}}}};
+        for (const auto& [model, settings] : models) {
+            for (const auto& [precision, more] : precisions) {
+                QTest::newRow((model + ", " + precision).c_str())
+                    << QString::fromStdString(merged(settings, more).dump());
+            }
+        }
+    }
+
+    void healthyRunsHaveNoProblem()
+    {
+        QFETCH(QString, settings);
+        const auto findings = findingsOf(train(oneLane(json::parse(settings.toStdString()))), "a");
+        for (const Finding& finding : findings) {
+            QVERIFY2(finding.severity != Severity::Problem, textOf(findings).constData());
+        }
+    }
+
+    void anEmptyRunHasNothingToSay()
+    {
+        const LaneConfig config = parseExperiment(R"({"mantissa": 1})", "t").lanes[0];
+        QVERIFY(diagnose({config, {}, {}, std::nullopt}).empty());
+    }
+};
+
+QTEST_GUILESS_MAIN(TestDiagnose)
+#include "tst_diagnose.moc"

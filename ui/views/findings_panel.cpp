@@ -1,0 +1,184 @@
+#include "ui/views/findings_panel.h"
+
+#include "ui/session/run_loader.h"
+#include "ui/session/session_controller.h"
+#include "ui/style/number_format.h"
+#include "ui/views/icon.h"
+#include "ui/views/lane_words.h"
+
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QTextBrowser>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace mantissa {
+
+namespace {
+
+constexpr qint64 soonestMs = 3000; // between looks while it trains
+constexpr qint64 restFactor = 20; // looking takes at most a twentieth of the time
+
+Tone toneOf(Severity severity)
+{
+    return severity == Severity::Problem ? Tone::Problem : severity == Severity::Warning ? Tone::Notice : Tone::Plain;
+}
+
+QString severityText(Severity severity)
+{
+    return severity == Severity::Problem ? FindingsPanel::tr("problem")
+        : severity == Severity::Warning  ? FindingsPanel::tr("warning")
+                                         : FindingsPanel::tr("worth knowing");
+}
+
+QString confidenceText(Confidence confidence)
+{
+    return confidence == Confidence::Certain ? FindingsPanel::tr("certain")
+        : confidence == Confidence::Likely   ? FindingsPanel::tr("likely")
+                                             : FindingsPanel::tr("possible");
+}
+
+QString numberText(const nlohmann::json& value)
+{
+    return value.is_number_integer() ? formatCount(value.get<std::int64_t>())
+        : value.is_number()          ? formatValue(value.get<double>())
+        : value.is_boolean()         ? (value.get<bool>() ? FindingsPanel::tr("yes") : FindingsPanel::tr("no"))
+        : value.is_string()          ? QString::fromStdString(value.get<std::string>())
+                                     : QString::fromStdString(value.dump());
+}
+
+} // namespace
+
+QString findingHtml(const Finding& finding)
+{
+    QStringList details {severityText(finding.severity), confidenceText(finding.confidence)};
+    if (finding.firstStep >= 0) {
+        details << (finding.firstStep == finding.lastStep
+                ? FindingsPanel::tr("step %1").arg(formatCount(finding.firstStep))
+                : FindingsPanel::tr("steps %1 to %2")
+                      .arg(formatCount(finding.firstStep), formatCount(finding.lastStep)));
+    }
+    for (const auto& [name, value] : finding.evidence.items()) {
+        details << QString::fromStdString(name).replace(QLatin1Char('_'), QLatin1Char(' ')) + QLatin1Char(' ')
+                + numberText(value);
+    }
+    const QString sign = signOf(toneOf(finding.severity));
+    return QStringLiteral("<p><b>%1%2</b><br><small>%3</small><br>%4</p>")
+        .arg(sign.isEmpty() ? QString() : sign + QLatin1Char(' '),
+            QString::fromStdString(finding.title).toHtmlEscaped(),
+            details.join(QStringLiteral(" \u00B7 ")).toHtmlEscaped(),
+            QString::fromStdString(finding.advice).toHtmlEscaped());
+}
+
+FindingsPanel::FindingsPanel(SessionController* controller, RunLoader* loader, QWidget* parent)
+    : QWidget(parent)
+    , m_controller(controller)
+    , m_loader(loader)
+    , m_title(new QLabel)
+    , m_text(new QTextBrowser)
+{
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(8, 4, 8, 4);
+    column->setSpacing(4);
+    auto* row = new QHBoxLayout;
+    row->addWidget(m_title, 1);
+    auto* copyButton = new QToolButton;
+    copyButton->setText(tr("Copy"));
+    copyButton->setIcon(lineIcon(QStringLiteral("copy")));
+    copyButton->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    copyButton->setAutoRaise(true);
+    copyButton->setToolTip(tr("Copies the findings as text"));
+    row->addWidget(copyButton);
+    column->addLayout(row);
+    m_title->setTextFormat(Qt::PlainText);
+    m_text->setFrameShape(QFrame::NoFrame);
+    m_text->setAccessibleName(tr("Findings"));
+    column->addWidget(m_text, 1);
+    connect(copyButton, &QToolButton::clicked, this, &FindingsPanel::copy);
+    connect(m_loader, &RunLoader::laneDiagnosed, this,
+        [this](std::uint32_t lane, const std::shared_ptr<const std::vector<Finding>>& findings) {
+            show(lane, *findings);
+        });
+    connect(m_loader, &RunLoader::failed, this, [this] { m_isLooking = false; });
+    connect(m_controller, &SessionController::sessionReplaced, this, [this] {
+        m_lookedAt = -1;
+        m_isLooking = false;
+    });
+    say(tr("Findings on the selected lane come here once it has trained."));
+}
+
+void FindingsPanel::setLane(std::optional<std::uint32_t> lane)
+{
+    if (lane != m_lane) {
+        m_lane = lane;
+        m_lookedAt = -1;
+        m_isLooking = false;
+        say({});
+    }
+    follow();
+}
+
+void FindingsPanel::follow()
+{
+    const LaneStatus* lane = m_lane ? m_controller->laneStatus(*m_lane) : nullptr;
+    m_title->setText(
+        lane != nullptr ? tr("Findings on \u201C%1\u201D").arg(m_controller->laneName(*m_lane)) : QString());
+    if (lane == nullptr || m_isLooking || lane->nextStep == m_lookedAt || !isVisible()) {
+        return;
+    }
+    if (lane->nextStep == 0) {
+        say(tr("Findings on the selected lane come here once it has trained."));
+    } else if (!m_controller->writer()) {
+        say(tr("Findings are made of stored runs, and runs are not being stored."));
+    } else if (!m_controller->isRunning() || m_lookedAt < 0 || m_sinceLook.elapsed() >= m_waitMs) {
+        m_lookedAt = lane->nextStep;
+        look();
+    }
+}
+
+void FindingsPanel::look()
+{
+    m_isLooking = true;
+    m_sinceLook.start();
+    m_loader->diagnoseLane(m_controller->writer(), *m_lane);
+}
+
+void FindingsPanel::show(std::uint32_t lane, const std::vector<Finding>& findings)
+{
+    if (m_lane != lane || !m_isLooking) {
+        return;
+    }
+    m_isLooking = false;
+    m_waitMs = std::max(soonestMs, restFactor * m_sinceLook.elapsed());
+    QString html;
+    for (const Finding& finding : findings) {
+        html += findingHtml(finding);
+    }
+    say(html.isEmpty() ? tr("No finding: nothing here looks wrong.") : html);
+    follow();
+}
+
+void FindingsPanel::say(const QString& html)
+{
+    // A text that is set again loses its selection and its place.
+    if (html != m_shown) {
+        m_shown = html;
+        m_text->setHtml(html);
+    }
+}
+
+QString FindingsPanel::text() const
+{
+    return m_text->toPlainText();
+}
+
+void FindingsPanel::copy() const
+{
+    QGuiApplication::clipboard()->setText(text());
+}
+
+} // namespace mantissa
