@@ -4,9 +4,13 @@
 #include "app/cli/training.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace mantissa::cli {
+
+/// Settings by dotted path.
+using Changes = std::vector<std::pair<std::string, nlohmann::json>>;
 
 struct RunOptions
 {

@@ -66,6 +66,9 @@ public:
     /// All changes so far and the scripted ones still to come: what a replay of this lane needs.
     [[nodiscard]] std::vector<ScriptedEvent> history() const;
 
+    /// Of these, the changes so far.
+    [[nodiscard]] const std::vector<ScriptedEvent>& past() const { return m_history; }
+
     /// Trains one step. Steady steps allocate nothing. Throws Error (BackendFailure) if the device fails.
     StepRecord step();
 

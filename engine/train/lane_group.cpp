@@ -24,6 +24,14 @@ std::filesystem::path absolutePath(const std::filesystem::path& path)
     return (here / path).lexically_normal();
 }
 
+CheckpointPlan withAbsoluteFolder(CheckpointPlan plan)
+{
+    if (!plan.folder.empty()) {
+        plan.folder = absolutePath(plan.folder);
+    }
+    return plan;
+}
+
 /// As it is stored: not relative to the folder of an experiment file that a replay will not come from.
 LaneConfig withAbsoluteData(LaneConfig config, const std::filesystem::path& folder)
 {
@@ -67,16 +75,14 @@ struct LaneGroup::Member
     /// Tells observers, once it starts, of the changes that led to the lane's state.
     void notePast()
     {
-        for (const ScriptedEvent& past : lane->history()) {
+        for (const ScriptedEvent& past : lane->past()) {
             for (const auto& [path, value] : past.set) {
-                if (past.step <= lane->nextStep()) {
-                    early.push_back({.kind = EventKind::Set,
-                        .step = past.step,
-                        .lane = lane->id(),
-                        .path = path,
-                        .after = value.dump(),
-                        .unixSeconds = unixSeconds()});
-                }
+                early.push_back({.kind = EventKind::Set,
+                    .step = past.step,
+                    .lane = lane->id(),
+                    .path = path,
+                    .after = value.dump(),
+                    .unixSeconds = unixSeconds()});
             }
         }
     }
@@ -105,13 +111,10 @@ LaneGroup::LaneGroup(
     , m_pool(
           std::min(m_threads, static_cast<int>(std::max<std::size_t>(m_experiment.lanes.size(), 1))), m_threadsPerLane)
     , m_datasets(absolutePath(m_experiment.directory))
+    , m_checkpoints(withAbsoluteFolder(m_options.checkpoints))
     , m_startedAt(steadySeconds())
 {
     m_experiment.directory = absolutePath(m_experiment.directory);
-    if (!m_options.checkpoints.folder.empty()) {
-        m_options.checkpoints.folder = absolutePath(m_options.checkpoints.folder);
-        m_checkpoints = std::make_unique<CheckpointKeeper>(m_options.checkpoints);
-    }
     for (const LaneConfig& config : m_experiment.lanes) {
         const auto resumed = std::ranges::find_if(m_options.resumed,
             [&config](const ResumedLane& lane) { return lane.checkpoint->initial.name == config.name; });
@@ -165,11 +168,8 @@ std::unique_ptr<LaneGroup::Member> LaneGroup::resumeMember(std::uint32_t id, con
     made->summary.minLoss = std::numeric_limits<double>::infinity();
     made->savedAt = made->lane->nextStep();
     made->notePast();
-    made->early.push_back({.kind = EventKind::Resumed,
-        .step = made->lane->nextStep(),
-        .lane = id,
-        .path = absolutePath(resumed.file).string(),
-        .unixSeconds = unixSeconds()});
+    emit(made.get(),
+        {.kind = EventKind::Resumed, .step = made->lane->nextStep(), .path = absolutePath(resumed.file).string()});
     return made;
 }
 
@@ -360,33 +360,41 @@ void LaneGroup::measureDistances()
 
 void LaneGroup::saveIfDue(Member& member)
 {
-    if (m_checkpoints && !member.isEnded && m_checkpoints->isDue(member.lane->id(), member.lane->nextStep())) {
+    if (!member.isEnded && m_checkpoints.isDue(member.lane->id(), member.lane->nextStep())) {
         save(member);
     }
 }
 
 void LaneGroup::save(Member& member)
 {
-    if (!m_checkpoints || member.savedAt == member.lane->nextStep()) {
-        return;
+    if (member.savedAt != member.lane->nextStep()) {
+        member.savedAt = member.lane->nextStep();
+        m_checkpoints.add(member.lane->id(), checkpointOf(member));
     }
-    member.savedAt = member.lane->nextStep();
-    m_checkpoints->add(member.lane->id(),
-        {.experimentName = m_experiment.name,
-            .experimentText = m_experiment.text,
-            .initial = withAbsoluteData(member.initialConfig, m_experiment.directory),
-            .state = member.lane->state(),
-            .weightsHash = member.lane->weightsHash(),
-            .instructionSet = device().instructionSet,
-            .threadsPerLane = m_threadsPerLane});
+}
+
+void LaneGroup::saveTo(std::uint32_t lane, const std::filesystem::path& file)
+{
+    m_checkpoints.addTo(absolutePath(file), lane, checkpointOf(member(lane)));
+    m_checkpoints.flush();
+    reportCheckpoints();
+}
+
+Checkpoint LaneGroup::checkpointOf(Member& member) const
+{
+    return {.experimentName = m_experiment.name,
+        .experimentText = m_experiment.text,
+        .initial = withAbsoluteData(member.initialConfig, m_experiment.directory),
+        .state = member.lane->state(),
+        .weightsHash = member.lane->weightsHash(),
+        .instructionSet = device().instructionSet,
+        .threadsPerLane = m_threadsPerLane,
+        .plan = m_checkpoints.plan()};
 }
 
 void LaneGroup::reportCheckpoints()
 {
-    if (!m_checkpoints) {
-        return;
-    }
-    for (Event& event : m_checkpoints->takeEvents()) {
+    for (Event& event : m_checkpoints.takeEvents()) {
         const auto found = std::ranges::find_if(
             m_members, [&event](const auto& candidate) { return candidate->lane->id() == event.lane; });
         if (found != m_members.end()) {
@@ -459,9 +467,10 @@ void LaneGroup::end(Member& member, RunStatus status, const std::string& message
             return EventKind::Stopped;
         }
     };
-    if (m_checkpoints && (status == RunStatus::Finished || status == RunStatus::Stopped) && member.isStarted) {
+    const bool canGoOn = status == RunStatus::Finished || status == RunStatus::Stopped;
+    if (canGoOn && member.isStarted && !m_checkpoints.plan().folder.empty()) {
         save(member);
-        m_checkpoints->flush(); // its event belongs to the run, which ends here
+        m_checkpoints.flush(); // its event belongs to the run, which ends here
         reportCheckpoints();
     }
     emit(&member, {.kind = kindOf(status), .step = member.lane->nextStep(), .text = summary.message});

@@ -101,6 +101,8 @@ public:
     std::uint64_t setBaseline(std::uint32_t lane);
     /// Trains on past the present last step.
     std::uint64_t extend(std::int64_t totalSteps);
+    /// Writes a checkpoint of the lane as it stands into a file that no rotation touches.
+    std::uint64_t saveCheckpoint(std::uint32_t lane, const std::filesystem::path& file);
 
     // --- observing ---
     /// Moves out the records made since the last call, oldest first. Lock-free for the worker.
