@@ -68,6 +68,8 @@ std::string eventText(const Event& event, const SessionStatus& status)
         return fmt::format("step {}: {}refused: {}", event.step, lane, event.text);
     case EventKind::Checkpoint:
         return event.text.empty() ? "" : fmt::format("step {}: {}{}", event.step, lane, event.text);
+    case EventKind::Weights:
+        return fmt::format("{}starts from {}{}", lane, event.path, event.text.empty() ? "" : " (" + event.text + ")");
     case EventKind::Numerics:
     case EventKind::Diverged:
     case EventKind::Failed:

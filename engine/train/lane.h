@@ -16,6 +16,7 @@
 #include "engine/train/step_record.h"
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -57,6 +58,10 @@ public:
     [[nodiscard]] std::optional<std::int64_t> queuedBatches() const;
 
     [[nodiscard]] const std::shared_ptr<const Graph>& graph() const { return m_graph; }
+
+    /// Replaces the initial weights and running statistics by values under their names, rounded once to the weights'
+    /// format. Before the first step only.
+    void startFrom(const std::map<std::string, std::vector<float>>& values);
 
     /// Applies what the experiment wants changed before the next step.
     std::vector<Event> applyScripted();

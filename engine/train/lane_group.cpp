@@ -3,6 +3,8 @@
 #include "engine/backends/backend_registry.h"
 #include "engine/core/clock.h"
 #include "engine/core/error.h"
+#include "engine/train/model_task.h"
+#include "engine/train/weights_file.h"
 
 #include <fmt/format.h>
 
@@ -141,11 +143,20 @@ std::vector<ScriptedEvent> LaneGroup::scriptFor(const std::string& lane) const
 std::unique_ptr<LaneGroup::Member> LaneGroup::makeMember(
     std::uint32_t id, LaneConfig config, std::vector<ScriptedEvent> events)
 {
+    std::optional<WeightsFile> weights;
+    if (!config.model.weights.empty()) {
+        weights = pinnedWeights(config, m_experiment.directory);
+    }
     auto made = std::make_unique<Member>();
     made->initialConfig = config;
-    std::shared_ptr<const Dataset> data = m_datasets.get(config);
-    made->lane = std::make_unique<Lane>(
-        id, std::move(config), std::move(events), std::move(data), m_backend, m_threadsPerLane);
+    const std::shared_ptr<const Dataset> data = m_datasets.get(config);
+    made->lane = std::make_unique<Lane>(id, std::move(config), std::move(events), data, m_backend, m_threadsPerLane);
+    if (weights) {
+        const Shape sample = trainingTask(made->initialConfig, *data).sample.shape;
+        const FittedWeights fitted = fitWeights(*weights, *made->lane->graph(), sample);
+        made->lane->startFrom(fitted.values);
+        emit(made.get(), {.kind = EventKind::Weights, .path = made->initialConfig.model.weights, .text = fitted.note});
+    }
     made->initialWeightsHash = made->lane->initialWeightsHash();
     made->summary.minLoss = std::numeric_limits<double>::infinity();
     return made;

@@ -97,6 +97,28 @@ private slots:
         QVERIFY2(alone.code == 2 && alone.err.contains("--lr-factor"), qPrintable(alone.err));
     }
 
+    void lanesStartFromWeightsInAFile()
+    {
+        const QString database = m_cli.path("f.db");
+        m_cli.run({"run", m_file, "--lane", "FP32", "--no-db", "--checkpoints", m_cli.path("f")});
+        const QString weights = files(m_cli.path("f")).last();
+        const CliResult run = m_cli.run({"run", m_file, "--weights", weights, "--set", "optimizer.lr=0", "--steps", "1",
+            "--db", database, "--json"});
+        QVERIFY2(run.code == 0, qPrintable(run.err));
+        QVERIFY2(run.err.contains("FP32: starts from " + weights), qPrintable(run.err));
+        const std::string hash = mantissa::readCheckpoint(weights.toStdString()).weightsHash;
+        for (const QJsonValue lane : run.json()["runs"].toArray()) {
+            QCOMPARE(lane["weights_hash"].toString().toStdString(), hash);
+        }
+        QVERIFY(m_cli.run({"runs", "show", "1", "--db", database}).out.contains("weights " + weights));
+
+        const CliResult misfit
+            = m_cli.run({"run", m_file, "--weights", weights, "--set", "model.hidden=[9]", "--no-db"});
+        QCOMPARE(misfit.code, 2);
+        QVERIFY2(misfit.err.contains("fc1.weight is [8, 2] in the file, [9, 2] in the model"), qPrintable(misfit.err));
+        QCOMPARE(m_cli.run({"run", m_file, "--weights", "absent.safetensors", "--no-db"}).code, 1);
+    }
+
     void saysWhatIsWrong_data()
     {
         QTest::addColumn<QStringList>("arguments");
