@@ -296,7 +296,7 @@ QString eventSentence(const Event& event)
     };
     switch (event.kind) {
     case EventKind::Set: {
-        const QString by = event.scripted ? tr(" (by the experiment)") : QString();
+        const QString by = event.scripted ? tr(" (as planned)") : QString();
         return tr("%1: %2 \u2192 %3").arg(settingName(event.path), valueText(event.before), valueText(event.after))
             + by;
     }
@@ -324,6 +324,8 @@ QString eventSentence(const Event& event)
         return text.isEmpty() ? tr("checkpoint: %1").arg(QString::fromStdString(event.path)) : text;
     case EventKind::Resumed:
         return tr("resumed from %1").arg(QString::fromStdString(event.path));
+    case EventKind::Weights:
+        return withText(tr("starts from the weights in %1").arg(QString::fromStdString(event.path)));
     case EventKind::Refused:
         return withText(tr("refused"));
     }
