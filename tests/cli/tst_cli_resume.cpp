@@ -83,7 +83,8 @@ private slots:
     void aLowerRateForAWhile()
     {
         const QString database = m_cli.path("e.db");
-        m_cli.run({"run", m_file, "--lane", "FP32", "--db", database, "--checkpoints", m_cli.path("e")});
+        QCOMPARE(
+            m_cli.run({"run", m_file, "--lane", "FP32", "--db", database, "--checkpoints", m_cli.path("e")}).code, 0);
         const CliResult rest = m_cli.run({"resume", "1", "--db", database, "--steps", "20", "--lr-factor", "0.1",
             "--lr-steps", "4", "--metrics", "-"});
         QVERIFY2(rest.code == 0, qPrintable(rest.err));
@@ -100,7 +101,7 @@ private slots:
     void lanesStartFromWeightsInAFile()
     {
         const QString database = m_cli.path("f.db");
-        m_cli.run({"run", m_file, "--lane", "FP32", "--no-db", "--checkpoints", m_cli.path("f")});
+        QCOMPARE(m_cli.run({"run", m_file, "--lane", "FP32", "--no-db", "--checkpoints", m_cli.path("f")}).code, 0);
         const QString weights = files(m_cli.path("f")).last();
         const CliResult run = m_cli.run({"run", m_file, "--weights", weights, "--set", "optimizer.lr=0", "--steps", "1",
             "--db", database, "--json"});

@@ -1,6 +1,6 @@
 // Weights from elsewhere: what fits is taken to the last bit, what does not is told by name, and a stored run says
 // which they were.
-#include "engine/core/error.h"
+#include "engine/core/hash.h"
 #include "engine/formats/convert.h"
 #include "engine/nn/model.h"
 #include "engine/train/channel_order.h"
@@ -114,7 +114,7 @@ class TestWeights : public QObject
 private:
     QTemporaryDir m_folder;
 
-    [[nodiscard]] std::filesystem::path write(const Safetensors& contents) const
+    std::filesystem::path write(const Safetensors& contents) const
     {
         const std::filesystem::path file = m_folder.filePath("w.safetensors").toStdString();
         writeSafetensors(file, contents);
