@@ -97,8 +97,8 @@ private:
         m_script.line(
             fmt::format("model = build_model().cuda()  # {}, on the {} data", m_lane.model.kind, m_lane.data.kind));
         if (!m_lane.model.weights.empty()) {
-            m_script.line(fmt::format("model.load_state_dict(safetensors.torch.load_file({}))",
-                nlohmann::json(m_lane.model.weights).dump()));
+            m_script.line(fmt::format(
+                "model.load_state_dict(safetensors.torch.load_file({}))", nlohmann::json(m_lane.model.weights).dump()));
         }
         if (hasHalfWeights(m_lane)) {
             m_script.line(fmt::format("model = model.to({})  # weights, gradients and optimizer state in 16 bits, no "
