@@ -4,10 +4,11 @@
 #include "app/cli/run_experiment.h"
 #include "app/cli/runs_common.h"
 #include "engine/core/error.h"
+#include "engine/store/run_checkpoints.h"
+#include "engine/train/resume_changes.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <memory>
@@ -21,8 +22,9 @@ struct ResumeOptions
 {
     std::string from; ///< a run's number, or a file
     std::string steps;
-    bool withoutScaler = false;
+    ResumeChanges changes;
     std::vector<std::string> set;
+    bool withoutCheckpoints = false;
     TrainingOptions training;
 };
 
@@ -42,19 +44,9 @@ ResumedLane readFile(const std::filesystem::path& file)
 /// The newest checkpoint of the run that can be read.
 ResumedLane newestOf(const RunStore& store, RunId run)
 {
-    std::string problems;
-    std::vector<Event> events = store.events(run);
-    std::ranges::reverse(events);
-    for (const Event& event : events) {
-        if (event.kind != EventKind::Checkpoint || !event.text.empty()) {
-            continue;
-        }
-        std::error_code ignored;
-        if (!std::filesystem::exists(event.path, ignored)) {
-            continue; // an older one that was replaced
-        }
+    for (const WrittenCheckpoint& written : checkpointsOf(store, run)) {
         try {
-            return readFile(event.path);
+            return readFile(written.file);
         } catch (const Error& error) {
             std::fprintf(stderr, "mantissa-cli: %s; trying an older checkpoint\n", error.what());
         }
@@ -75,52 +67,50 @@ ResumedLane chosenCheckpoint(const ResumeOptions& options)
     return newestOf(store, runNumber(store, *run).id);
 }
 
-/// What is to change before the first step, checked.
-Changes changesFor(const ResumeOptions& options, const LaneState& state)
+ResumeChanges changesOf(const ResumeOptions& options)
 {
-    Changes changes;
+    ResumeChanges changes = options.changes;
     for (const std::string& assignment : options.set) {
-        changes.push_back(changeFrom(assignment));
+        changes.set.push_back(changeFrom(assignment));
     }
     if (!options.steps.empty()) {
-        changes.push_back(changeFrom("steps=" + options.steps));
-    }
-    // A lane at its last step ends with the first change that does not give it more.
-    std::ranges::stable_partition(changes, [](const auto& change) { return change.first == "steps"; });
-    if (options.withoutScaler && !state.scaler.empty()) {
-        const std::unique_ptr<LossScaler> fresh = makeScaler(*state.config.scaler);
-        changes.emplace_back("scaler.scale", fresh->scale());
-        if (state.scaler.contains("_growth_tracker")) {
-            changes.emplace_back("scaler.growth_tracker", 0);
-        }
-    }
-    LaneConfig config = state.config;
-    for (const auto& [path, value] : changes) {
-        config = withSetting(config, path, value);
-    }
-    if (config.steps <= state.nextStep) {
-        throw BadInput(fmt::format("this lane has trained its {} steps; give --steps a number above {} to train it on",
-            config.steps, state.nextStep));
+        changes.set.push_back(changeFrom("steps=" + options.steps));
     }
     return changes;
 }
 
+/// As the run that is resumed, unless told otherwise.
+CheckpointPlan planFor(const ResumeOptions& options, const Checkpoint& checkpoint)
+{
+    CheckpointPlan plan = options.training.checkpoints;
+    if (options.withoutCheckpoints) {
+        plan.folder.clear();
+    } else if (plan.folder.empty()) {
+        plan = checkpoint.plan;
+    }
+    return plan;
+}
+
 int resume(const ResumeOptions& options)
 {
-    const ResumedLane lane = chosenCheckpoint(options);
+    ResumedLane lane = chosenCheckpoint(options);
+    lane.checkpoint = std::make_shared<const Checkpoint>(withChanges(*lane.checkpoint, changesOf(options)));
     const Checkpoint& checkpoint = *lane.checkpoint;
-    const Changes changes = changesFor(options, checkpoint.state);
     Experiment experiment;
     experiment.name = checkpoint.experimentName;
     experiment.text = checkpoint.experimentText;
     experiment.lanes = {checkpoint.initial};
     TrainingOptions training = options.training;
+    training.checkpoints = planFor(options, checkpoint);
     if (training.threads == 0) {
         training.threads = checkpoint.threadsPerLane; // another number would give other bits
     }
     std::fprintf(stderr, "%s goes on at step %lld of %s\n", checkpoint.initial.name.c_str(),
         static_cast<long long>(checkpoint.state.nextStep), lane.file.c_str());
-    return train(training, experiment, lane.file.string(), {lane}, changes);
+    if (!training.checkpoints.folder.empty()) {
+        std::fprintf(stderr, "checkpoints go to %s\n", training.checkpoints.folder.c_str());
+    }
+    return train(training, experiment, lane.file.string(), {lane});
 }
 
 } // namespace
@@ -132,11 +122,20 @@ void addResumeCommand(CLI::App& app, Action& chosen)
     command->add_option("run", options->from, "A run's number (its newest checkpoint is taken), or a checkpoint file")
         ->required();
     command->add_option("--steps", options->steps, "Train to this step instead");
-    command->add_flag("--without-scaler", options->withoutScaler,
+    command->add_flag("--without-scaler", options->changes.withoutScaler,
         "Forget the scaler's state, as a training script does that does not save it: scale and tracker begin anew");
     command->add_option("--set", options->set, "PATH=VALUE from here on, as in optimizer.lr=0.0001; may be repeated")
         ->allow_extra_args(false);
+    CLI::Option* factor = command->add_option(
+        "--lr-factor", options->changes.lrFactor, "Multiply the learning rate, and what scripted changes make of it");
+    factor->check(CLI::Range(0.0, 1e6));
+    command->add_option("--lr-steps", options->changes.lrSteps, "For so many steps; without it, to the end")
+        ->check(CLI::Range(1, 1'000'000'000))
+        ->needs(factor);
     addTrainingOptions(*command, options->training);
+    command->get_option("--checkpoints")->description("Write checkpoints into this folder instead of that of the run");
+    command->add_flag("--no-checkpoints", options->withoutCheckpoints, "Write no checkpoints")
+        ->excludes("--checkpoints");
     command->callback([=, &chosen] { chosen = [=] { return resume(*options); }; });
 }
 

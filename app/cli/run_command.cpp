@@ -31,6 +31,8 @@ void addRunCommand(CLI::App& app, Action& chosen)
     command->add_option("--lane", options->lanes, "Only this lane; may be repeated")->allow_extra_args(false);
     command->add_option("--steps", options->steps, "Steps of every lane");
     command->add_option("--seed", options->seed, "Seed of every lane");
+    command->add_option("--weights", options->weights,
+        "Start every lane from the weights in this .safetensors file (names as in PyTorch's state_dict)");
     command
         ->add_option("--set", options->set,
             "PATH=VALUE for every lane, as in optimizer.lr=0.01 (scaler.* only for lanes with a scaler); may be "

@@ -129,6 +129,12 @@ Experiment experimentFor(const RunOptions& options)
             overrideAll(experiment, {{path, valueFrom(text)}}, fmt::format("--{} {}", path, text));
         }
     }
+    if (!options.weights.empty()) {
+        // An experiment's own paths start at its file, those of a command line where the command is given.
+        overrideAll(experiment,
+            {{"model.weights", std::filesystem::absolute(options.weights).string()}, {"model.weights_hash", ""}},
+            "--weights " + options.weights);
+    }
     checkEvents(experiment.events, experiment.lanes, options.file);
     experiment.document
         = composeExperiment(experiment.name, experiment.text, experiment.lanes, experiment.events, experiment.expect);

@@ -4,9 +4,13 @@
 #include "app/cli/training.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace mantissa::cli {
+
+/// Settings by dotted path.
+using Changes = std::vector<std::pair<std::string, nlohmann::json>>;
 
 struct RunOptions
 {
@@ -14,6 +18,7 @@ struct RunOptions
     std::vector<std::string> lanes; ///< names; empty: all
     std::string steps; ///< as given; empty: as the file says
     std::string seed;
+    std::string weights; ///< a file, relative to the working directory; empty: as the experiment says
     std::vector<std::string> set; ///< "optimizer.lr=0.1"
     bool printsGraph = false; ///< instead of training
     TrainingOptions training;

@@ -17,7 +17,8 @@ std::string eventText(const Event& event)
         text += fmt::format(
             " {} {} -> {}{}", event.path, event.before, event.after, event.scripted ? " (scripted)" : "");
     }
-    const bool isFile = event.kind == EventKind::Checkpoint || event.kind == EventKind::Resumed;
+    const bool isFile
+        = event.kind == EventKind::Checkpoint || event.kind == EventKind::Resumed || event.kind == EventKind::Weights;
     text += isFile ? " " + event.path : "";
     return text + (event.text.empty() ? "" : ": " + event.text) + '\n';
 }

@@ -68,6 +68,8 @@ std::string eventText(const Event& event, const SessionStatus& status)
         return fmt::format("step {}: {}refused: {}", event.step, lane, event.text);
     case EventKind::Checkpoint:
         return event.text.empty() ? "" : fmt::format("step {}: {}{}", event.step, lane, event.text);
+    case EventKind::Weights:
+        return fmt::format("{}starts from {}{}", lane, event.path, event.text.empty() ? "" : " (" + event.text + ")");
     case EventKind::Numerics:
     case EventKind::Diverged:
     case EventKind::Failed:
@@ -90,25 +92,21 @@ void showEvents(Session& session, const SessionStatus& status, Progress& progres
 }
 
 /// Trains to the end, until an interrupt, or until the metrics cannot be written. Returns the last status.
-std::shared_ptr<const SessionStatus> trainToEnd(
-    Session& session, const Changes& changes, const MetricsFile* metrics, Progress& progress)
+std::shared_ptr<const SessionStatus> trainToEnd(Session& session, const MetricsFile* metrics, Progress& progress)
 {
     bool started = false;
     std::uint64_t stop = 0;
     while (true) {
         const std::shared_ptr<const SessionStatus> status = session.status();
-        showEvents(session, *status, progress);
+        if (status->state != SessionState::Preparing) { // the events of a lane whose name is not known yet wait
+            showEvents(session, *status, progress);
+        }
         progress.show(*status);
         const bool over = status->state == SessionState::Finished || status->state == SessionState::Failed;
         if (over || (stop != 0 && status->appliedCommands >= stop)) {
             return status;
         }
         if (status->state == SessionState::Ready && !started) {
-            for (const LaneStatus& lane : status->lanes) {
-                for (const auto& [path, value] : changes) {
-                    session.set(lane.id, path, value);
-                }
-            }
             session.run();
             started = true;
         }
@@ -196,7 +194,7 @@ int report(const TrainingOptions& options, const std::string& name, const std::v
 } // namespace
 
 int train(const TrainingOptions& options, const Experiment& experiment, const std::string& source,
-    std::vector<ResumedLane> resumed, const Changes& changes)
+    std::vector<ResumedLane> resumed)
 {
     checkDevice(options.device);
     const std::filesystem::path database
@@ -223,7 +221,7 @@ int train(const TrainingOptions& options, const Experiment& experiment, const st
     std::shared_ptr<const SessionStatus> status;
     {
         Session session(experiment, sessionOptions);
-        status = trainToEnd(session, changes, metrics.get(), progress);
+        status = trainToEnd(session, metrics.get(), progress);
         showEvents(session, *status, progress);
     }
     progress.clear();
@@ -260,13 +258,15 @@ void addTrainingOptions(CLI::App& command, TrainingOptions& options)
         "--metrics", options.metrics, "Write one JSON object per step and lane to this file; - is stdout");
     CLI::Option* folder = command.add_option("--checkpoints", options.checkpoints.folder,
         "Write checkpoints into this folder: when a lane ends or is stopped, and as the next two options say");
-    command
-        .add_option("--checkpoint-every", options.checkpoints.everySteps,
-            "Steps between checkpoints; the newest two of a lane are kept")
+    command.add_option("--checkpoint-every", options.checkpoints.everySteps, "Steps between checkpoints")
         ->check(CLI::Range(1, 1'000'000'000))
         ->needs(folder);
     command.add_option("--checkpoint-seconds", options.checkpoints.everySeconds, "Seconds between checkpoints")
         ->check(CLI::Range(0.1, 1e6))
+        ->needs(folder);
+    command.add_option("--checkpoints-kept", options.checkpoints.kept, "Checkpoints kept of each lane, the newest")
+        ->check(CLI::Range(1, 1'000'000))
+        ->capture_default_str()
         ->needs(folder);
     command.add_flag("--json", options.json, "Print the result as JSON");
     command.footer("Ctrl+C stops within one step and keeps what was trained; the exit code is then 1.");

@@ -6,13 +6,9 @@
 #include <CLI/CLI.hpp>
 
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace mantissa::cli {
-
-/// Settings by dotted path.
-using Changes = std::vector<std::pair<std::string, nlohmann::json>>;
 
 struct TrainingOptions
 {
@@ -25,12 +21,12 @@ struct TrainingOptions
     bool json = false;
 };
 
-/// --device, --threads, --db, --no-db, --metrics, --checkpoints, --json.
+/// --device, --threads, --db, --no-db, --metrics, --checkpoints and what belongs to it, --json.
 void addTrainingOptions(CLI::App& command, TrainingOptions& options);
 
 /// Trains to the end or until Ctrl+C and prints the result; returns the exit code. `source` names the experiment in
-/// messages. `changes` are made to every lane before its first step here. Throws BadInput and Error.
+/// messages. Throws BadInput and Error.
 int train(const TrainingOptions& options, const Experiment& experiment, const std::string& source,
-    std::vector<ResumedLane> resumed = {}, const Changes& changes = {});
+    std::vector<ResumedLane> resumed = {});
 
 } // namespace mantissa::cli

@@ -32,6 +32,9 @@ struct ModelConfig
     double initStd = 0.02; ///< gpt: weights start normal; 0: each layer's own default
 
     nlohmann::json layers = nlohmann::json::array(); ///< kind "layers": what layersProblem() accepts
+
+    std::string weights; ///< a .safetensors file that training starts from; empty: weights are drawn
+    std::string weightsHash; ///< WeightsFile::hash that it must have; empty: any
     bool operator==(const ModelConfig&) const = default;
 };
 

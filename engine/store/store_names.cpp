@@ -10,7 +10,7 @@ namespace mantissa {
 
 namespace {
 
-constexpr std::array<std::pair<EventKind, std::string_view>, 14> kindNames {{
+constexpr std::array<std::pair<EventKind, std::string_view>, 15> kindNames {{
     {EventKind::Set, "set"},
     {EventKind::LaneAdded, "lane_added"},
     {EventKind::LaneRemoved, "lane_removed"},
@@ -25,6 +25,7 @@ constexpr std::array<std::pair<EventKind, std::string_view>, 14> kindNames {{
     {EventKind::Numerics, "numerics"},
     {EventKind::Checkpoint, "checkpoint"},
     {EventKind::Resumed, "resumed"},
+    {EventKind::Weights, "weights"},
 }};
 
 } // namespace

@@ -20,8 +20,9 @@ namespace {
 using json = nlohmann::json;
 
 constexpr int version = 1;
+constexpr std::int64_t manySteps = 1'000'000'000;
 constexpr auto metadataKey = "mantissa";
-constexpr std::string_view optimizerPrefix = "optimizer.";
+constexpr std::string_view filePrefix = "step-";
 constexpr std::string_view bufferSuffix = "running_";
 constexpr std::string_view gradientSuffix = ".grad";
 
@@ -33,6 +34,28 @@ constexpr std::string_view gradientSuffix = ".grad";
 std::string hex(std::uint64_t number)
 {
     return fmt::format("{:016x}", number);
+}
+
+std::string folderName(const std::string& lane)
+{
+    std::string name;
+    for (const char c : lane) {
+        const bool isPlain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        if (isPlain || (!name.empty() && name.back() != '-')) {
+            name += isPlain ? c : '-';
+        }
+    }
+    return name.empty() ? "lane" : name;
+}
+
+/// That in which a session writes lanes, if the file lies as one of its files does.
+std::filesystem::path plannedFolder(const std::filesystem::path& file, const std::string& lane)
+{
+    std::error_code ignored; // then the path stays relative
+    const std::filesystem::path whole = std::filesystem::absolute(file, ignored).lexically_normal();
+    const bool isPlanned
+        = whole.parent_path().filename() == folderName(lane) && whole.filename().string().starts_with(filePrefix);
+    return isPlanned ? whole.parent_path().parent_path() : std::filesystem::path();
 }
 
 json eventsJson(const Checkpoint& checkpoint)
@@ -63,6 +86,8 @@ public:
         }
     }
 
+    [[nodiscard]] bool has(const char* key) const { return m_json.contains(key); }
+
     [[nodiscard]] const json& at(const char* key) const
     {
         const auto found = m_json.find(key);
@@ -91,6 +116,15 @@ public:
                 fmt::format("\"{}\" is {}; it must be a whole number from 0 to {}", key, shortText(at(key)), most));
         }
         return *number;
+    }
+
+    [[nodiscard]] double number(const char* key, double most) const
+    {
+        const json& value = at(key);
+        if (!value.is_number() || !(value.get<double>() >= 0 && value.get<double>() <= most)) {
+            refuse(m_file, fmt::format("\"{}\" is {}; it must be a number from 0 to {}", key, shortText(value), most));
+        }
+        return value.get<double>();
     }
 
     [[nodiscard]] std::uint64_t hash(const char* key) const
@@ -191,7 +225,29 @@ std::vector<StateTensor> readTensors(const std::filesystem::path& file, std::vec
     return tensors;
 }
 
+CheckpointPlan readPlan(const std::filesystem::path& file, const Metadata& about, const std::string& lane)
+{
+    CheckpointPlan plan {.folder = plannedFolder(file, lane)};
+    if (about.has("every_steps")) { // not in files of earlier versions
+        plan.everySteps = about.count("every_steps", manySteps);
+        plan.everySeconds = about.number("every_seconds", manySteps);
+        plan.kept = std::max<std::int64_t>(about.count("kept", manySteps), 1);
+    }
+    return plan;
+}
+
 } // namespace
+
+bool isCheckpoint(const Safetensors& contents)
+{
+    return contents.metadata.contains(metadataKey);
+}
+
+std::filesystem::path checkpointFile(
+    const std::filesystem::path& folder, const std::string& lane, std::int64_t nextStep)
+{
+    return folder / folderName(lane) / fmt::format("{}{:08}.safetensors", filePrefix, nextStep);
+}
 
 void writeCheckpoint(const std::filesystem::path& file, const Checkpoint& checkpoint)
 {
@@ -210,7 +266,9 @@ void writeCheckpoint(const std::filesystem::path& file, const Checkpoint& checkp
         {"schedule_position", state.schedulePosition}, {"found_inf", state.foundInf ? 1 : 0},
         {"batch_hash", hex(state.batchHash)}, {"initial_weights_hash", hex(state.initialHash)},
         {"weights_hash", checkpoint.weightsHash}, {"scaler", state.scaler},
-        {"instruction_set", checkpoint.instructionSet}, {"threads_per_lane", checkpoint.threadsPerLane}};
+        {"instruction_set", checkpoint.instructionSet}, {"threads_per_lane", checkpoint.threadsPerLane},
+        {"every_steps", checkpoint.plan.everySteps}, {"every_seconds", checkpoint.plan.everySeconds},
+        {"kept", checkpoint.plan.kept}};
     // "format" is what loaders of other programs ask for before they take the tensors as PyTorch's.
     contents.metadata = {{"format", "pt"}, {metadataKey, about.dump()}};
     writeSafetensors(file, contents);
@@ -219,12 +277,10 @@ void writeCheckpoint(const std::filesystem::path& file, const Checkpoint& checkp
 Checkpoint readCheckpoint(const std::filesystem::path& file)
 {
     Safetensors contents = readSafetensors(file);
-    const auto text = contents.metadata.find(metadataKey);
-    if (text == contents.metadata.end()) {
+    if (!isCheckpoint(contents)) {
         refuse(file, "is a safetensors file, but no checkpoint of Mantissa");
     }
-    const Metadata about(file, text->second);
-    constexpr std::int64_t manySteps = 1'000'000'000;
+    const Metadata about(file, contents.metadata.at(metadataKey));
     if (about.count("version", manySteps) != version) {
         refuse(file,
             fmt::format("was written by another version of Mantissa (format {}, this one reads {})",
@@ -251,6 +307,7 @@ Checkpoint readCheckpoint(const std::filesystem::path& file)
     checkpoint.weightsHash = about.text("weights_hash");
     checkpoint.instructionSet = about.text("instruction_set");
     checkpoint.threadsPerLane = static_cast<int>(about.count("threads_per_lane", 1 << 20));
+    checkpoint.plan = readPlan(file, about, checkpoint.initial.name);
     return checkpoint;
 }
 

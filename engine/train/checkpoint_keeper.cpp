@@ -12,19 +12,16 @@ namespace mantissa {
 
 namespace {
 
-constexpr std::size_t kept = 2;
-
-/// A lane's name as a folder's: letters, digits, and "-" for all else.
-std::string folderName(const std::string& lane)
+/// The file of the plan, or that name with a number where there is one already: another session's, which somebody may
+/// want to resume.
+std::filesystem::path freeFile(const std::filesystem::path& folder, const Checkpoint& checkpoint)
 {
-    std::string name;
-    for (const char c : lane) {
-        const bool isPlain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-        if (isPlain || (!name.empty() && name.back() != '-')) {
-            name += isPlain ? c : '-';
-        }
+    const std::filesystem::path first = checkpointFile(folder, checkpoint.initial.name, checkpoint.state.nextStep);
+    std::filesystem::path file = first;
+    for (int number = 2; std::filesystem::exists(file); ++number) {
+        file = first.parent_path() / fmt::format("{}-{}{}", first.stem().string(), number, first.extension().string());
     }
-    return name.empty() ? "lane" : name;
+    return file;
 }
 
 } // namespace
@@ -48,6 +45,9 @@ CheckpointKeeper::~CheckpointKeeper()
 
 bool CheckpointKeeper::isDue(std::uint32_t lane, std::int64_t nextStep) const
 {
+    if (m_plan.folder.empty()) {
+        return false;
+    }
     if (m_plan.everySteps > 0 && nextStep % m_plan.everySteps == 0) {
         return true;
     }
@@ -61,8 +61,17 @@ void CheckpointKeeper::add(std::uint32_t lane, Checkpoint checkpoint)
     m_lastAdded[lane] = steadySeconds();
     {
         const std::lock_guard lock(m_mutex);
-        std::erase_if(m_waiting, [lane](const Job& job) { return job.lane == lane; });
+        std::erase_if(m_waiting, [lane](const Job& job) { return job.lane == lane && job.file.empty(); });
         m_waiting.push_back({lane, std::move(checkpoint)});
+    }
+    m_changed.notify_all();
+}
+
+void CheckpointKeeper::addTo(const std::filesystem::path& file, std::uint32_t lane, Checkpoint checkpoint)
+{
+    {
+        const std::lock_guard lock(m_mutex);
+        m_waiting.push_back({lane, std::move(checkpoint), file});
     }
     m_changed.notify_all();
 }
@@ -101,27 +110,34 @@ void CheckpointKeeper::work()
 
 Event CheckpointKeeper::write(const Job& job)
 {
-    const std::filesystem::path folder = m_plan.folder / folderName(job.checkpoint.initial.name);
-    const std::filesystem::path file = folder / fmt::format("step-{:08}.safetensors", job.checkpoint.state.nextStep);
-    Event event {
-        .kind = EventKind::Checkpoint, .step = job.checkpoint.state.nextStep, .lane = job.lane, .path = file.string()};
+    Event event {.kind = EventKind::Checkpoint, .step = job.checkpoint.state.nextStep, .lane = job.lane};
+    std::filesystem::path file = job.file;
     try {
-        std::filesystem::create_directories(folder);
+        if (file.empty()) {
+            file = freeFile(m_plan.folder, job.checkpoint);
+            std::filesystem::create_directories(file.parent_path());
+        }
+        event.path = file.string();
         writeCheckpoint(file, job.checkpoint);
     } catch (const std::exception& error) {
         event.text = fmt::format("The checkpoint could not be written: {}", error.what());
         return event;
     }
-    std::deque<std::filesystem::path>& files = m_kept[job.lane];
-    if (std::ranges::find(files, file) == files.end()) {
-        files.push_back(file);
+    if (job.file.empty()) {
+        m_kept[job.lane].push_back(file);
+        removeOld(job.lane);
     }
-    while (files.size() > kept) {
+    return event;
+}
+
+void CheckpointKeeper::removeOld(std::uint32_t lane)
+{
+    std::deque<std::filesystem::path>& files = m_kept[lane];
+    while (static_cast<std::int64_t>(files.size()) > std::max<std::int64_t>(m_plan.kept, 1)) {
         std::error_code ignored; // somebody else removed it
         std::filesystem::remove(files.front(), ignored);
         files.pop_front();
     }
-    return event;
 }
 
 } // namespace mantissa

@@ -1,5 +1,5 @@
-/// Writes checkpoints on a thread of its own and keeps the newest two of each lane, so that training never waits for a
-/// disk and a file that turns out bad has a predecessor.
+/// Writes checkpoints on a thread of its own and keeps the newest few of each lane, so that training never waits for a
+/// disk and a file that turns out bad has a predecessor. What others wrote into the folder is never replaced.
 #pragma once
 
 #include "engine/train/checkpoint.h"
@@ -14,14 +14,6 @@
 
 namespace mantissa {
 
-/// When lanes are written, besides at their end and when they are stopped. Nowhere if the folder is empty.
-struct CheckpointPlan
-{
-    std::filesystem::path folder; ///< "LANE/step-00000200.safetensors" in it; made if it is not there
-    std::int64_t everySteps = 0; ///< 0: not by steps
-    double everySeconds = 0; ///< 0: not by time
-};
-
 /// add() and takeEvents() from one thread.
 class CheckpointKeeper
 {
@@ -31,11 +23,15 @@ public:
     CheckpointKeeper(const CheckpointKeeper&) = delete;
     CheckpointKeeper& operator=(const CheckpointKeeper&) = delete;
 
+    [[nodiscard]] const CheckpointPlan& plan() const { return m_plan; }
+
     /// Whether a lane that has just reached `nextStep` is to be written.
     [[nodiscard]] bool isDue(std::uint32_t lane, std::int64_t nextStep) const;
 
-    /// A state of the lane that still waits is replaced by this one.
+    /// Into the plan's folder, which must not be empty. A state of the lane that still waits is replaced by this one.
     void add(std::uint32_t lane, Checkpoint checkpoint);
+    /// Into a file that a person chose: it replaces what is there, and is left alone afterwards.
+    void addTo(const std::filesystem::path& file, std::uint32_t lane, Checkpoint checkpoint);
 
     /// Checkpoint events of the files written since the last call, with the file as path; where one could not be
     /// written, text says why.
@@ -49,10 +45,12 @@ private:
     {
         std::uint32_t lane;
         Checkpoint checkpoint;
+        std::filesystem::path file {}; ///< empty: as the plan says
     };
 
     void work();
     [[nodiscard]] Event write(const Job& job);
+    void removeOld(std::uint32_t lane);
 
     CheckpointPlan m_plan;
     std::map<std::uint32_t, double> m_lastAdded; ///< steady seconds

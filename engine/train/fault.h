@@ -20,7 +20,7 @@ enum class FaultKind : std::uint8_t {
     LossSpike, ///< factor on the loss of the step
     GradientInf, ///< layer or parameter, in whose gradient one element is infinite in the step
     LrJump, ///< factor on the learning rate of the step
-    ExplodingInit, ///< all weights become this factor times their initial values
+    ExplodingInit, ///< all weights become this factor times what the seed draws
     Saturation, ///< factor on the weights of the first layer, from here on
 };
 

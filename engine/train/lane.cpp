@@ -163,6 +163,19 @@ void Lane::writeTensors(const std::vector<StateTensor>& tensors)
     }
 }
 
+void Lane::startFrom(const std::map<std::string, std::vector<float>>& values)
+{
+    m_initialHash = fnvOffset;
+    for (const auto* ids : {&m_step.parameters, &m_step.buffers}) {
+        for (const ValueId id : *ids) {
+            const std::vector<float>& initial = values.at(m_step.graph.value(id).name);
+            m_initialHash = fnv1a(std::as_bytes(std::span(initial)), m_initialHash);
+            m_executor->writeFloats(id, initial);
+        }
+    }
+    startAverages();
+}
+
 void Lane::compile(const LaneConfig& config)
 {
     StepGraph step = buildStepGraph(config, trainingTask(config, *m_data));

@@ -18,6 +18,7 @@
 #include "engine/train/step_stage.h"
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -60,6 +61,10 @@ public:
 
     [[nodiscard]] const std::shared_ptr<const Graph>& graph() const { return m_graph; }
 
+    /// Replaces the initial weights and running statistics by values under their names, rounded once to the weights'
+    /// format. Before the first step only.
+    void startFrom(const std::map<std::string, std::vector<float>>& values);
+
     /// Applies what the experiment wants changed before the next step.
     std::vector<Event> applyScripted();
     /// Changes a setting, from the next step on; "steps" moves the end. Throws Error and changes nothing if it cannot
@@ -67,6 +72,9 @@ public:
     Event set(const std::string& path, const nlohmann::json& value);
     /// All changes so far and the scripted ones still to come: what a replay of this lane needs.
     [[nodiscard]] std::vector<ScriptedEvent> history() const;
+
+    /// Of these, the changes so far.
+    [[nodiscard]] const std::vector<ScriptedEvent>& past() const { return m_history; }
 
     /// Trains one step. Steady steps allocate nothing. Throws Error (BackendFailure) if the device fails.
     StepRecord step(const StepWatcher& watcher = {});

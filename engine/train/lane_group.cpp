@@ -3,6 +3,8 @@
 #include "engine/backends/backend_registry.h"
 #include "engine/core/clock.h"
 #include "engine/core/error.h"
+#include "engine/train/model_task.h"
+#include "engine/train/weights_file.h"
 
 #include <fmt/format.h>
 
@@ -22,6 +24,14 @@ std::filesystem::path absolutePath(const std::filesystem::path& path)
     std::error_code ignored; // the working directory may be gone, which matters only to relative data paths
     const std::filesystem::path here = std::filesystem::current_path(ignored);
     return (here / path).lexically_normal();
+}
+
+CheckpointPlan withAbsoluteFolder(CheckpointPlan plan)
+{
+    if (!plan.folder.empty()) {
+        plan.folder = absolutePath(plan.folder);
+    }
+    return plan;
 }
 
 /// As it is stored: not relative to the folder of an experiment file that a replay will not come from.
@@ -76,16 +86,14 @@ struct LaneGroup::Member
     /// Tells observers, once it starts, of the changes that led to the lane's state.
     void notePast()
     {
-        for (const ScriptedEvent& past : lane->history()) {
+        for (const ScriptedEvent& past : lane->past()) {
             for (const auto& [path, value] : past.set) {
-                if (past.step <= lane->nextStep()) {
-                    early.push_back({.kind = EventKind::Set,
-                        .step = past.step,
-                        .lane = lane->id(),
-                        .path = path,
-                        .after = value.dump(),
-                        .unixSeconds = unixSeconds()});
-                }
+                early.push_back({.kind = EventKind::Set,
+                    .step = past.step,
+                    .lane = lane->id(),
+                    .path = path,
+                    .after = value.dump(),
+                    .unixSeconds = unixSeconds()});
             }
         }
     }
@@ -114,13 +122,10 @@ LaneGroup::LaneGroup(
     , m_pool(
           std::min(m_threads, static_cast<int>(std::max<std::size_t>(m_experiment.lanes.size(), 1))), m_threadsPerLane)
     , m_datasets(absolutePath(m_experiment.directory))
+    , m_checkpoints(withAbsoluteFolder(m_options.checkpoints))
     , m_startedAt(steadySeconds())
 {
     m_experiment.directory = absolutePath(m_experiment.directory);
-    if (!m_options.checkpoints.folder.empty()) {
-        m_options.checkpoints.folder = absolutePath(m_options.checkpoints.folder);
-        m_checkpoints = std::make_unique<CheckpointKeeper>(m_options.checkpoints);
-    }
     for (const LaneConfig& config : m_experiment.lanes) {
         const auto resumed = std::ranges::find_if(m_options.resumed,
             [&config](const ResumedLane& lane) { return lane.checkpoint->initial.name == config.name; });
@@ -147,11 +152,20 @@ std::vector<ScriptedEvent> LaneGroup::scriptFor(const std::string& lane) const
 std::unique_ptr<LaneGroup::Member> LaneGroup::makeMember(
     std::uint32_t id, LaneConfig config, std::vector<ScriptedEvent> events)
 {
+    std::optional<WeightsFile> weights;
+    if (!config.model.weights.empty()) {
+        weights = pinnedWeights(config, m_experiment.directory);
+    }
     auto made = std::make_unique<Member>();
     made->initialConfig = config;
-    std::shared_ptr<const Dataset> data = m_datasets.get(config);
-    made->lane = std::make_unique<Lane>(
-        id, std::move(config), std::move(events), std::move(data), m_backend, m_threadsPerLane);
+    const std::shared_ptr<const Dataset> data = m_datasets.get(config);
+    made->lane = std::make_unique<Lane>(id, std::move(config), std::move(events), data, m_backend, m_threadsPerLane);
+    if (weights) {
+        const Shape sample = trainingTask(made->initialConfig, *data).sample.shape;
+        const FittedWeights fitted = fitWeights(*weights, *made->lane->graph(), sample);
+        made->lane->startFrom(fitted.values);
+        emit(made.get(), {.kind = EventKind::Weights, .path = made->initialConfig.model.weights, .text = fitted.note});
+    }
     made->initialWeightsHash = made->lane->initialWeightsHash();
     made->summary.minLoss = std::numeric_limits<double>::infinity();
     return made;
@@ -174,11 +188,8 @@ std::unique_ptr<LaneGroup::Member> LaneGroup::resumeMember(std::uint32_t id, con
     made->summary.minLoss = std::numeric_limits<double>::infinity();
     made->savedAt = made->lane->nextStep();
     made->notePast();
-    made->early.push_back({.kind = EventKind::Resumed,
-        .step = made->lane->nextStep(),
-        .lane = id,
-        .path = absolutePath(resumed.file).string(),
-        .unixSeconds = unixSeconds()});
+    emit(made.get(),
+        {.kind = EventKind::Resumed, .step = made->lane->nextStep(), .path = absolutePath(resumed.file).string()});
     return made;
 }
 
@@ -373,33 +384,41 @@ void LaneGroup::measureDistances()
 
 void LaneGroup::saveIfDue(Member& member)
 {
-    if (m_checkpoints && !member.isEnded && m_checkpoints->isDue(member.lane->id(), member.lane->nextStep())) {
+    if (!member.isEnded && m_checkpoints.isDue(member.lane->id(), member.lane->nextStep())) {
         save(member);
     }
 }
 
 void LaneGroup::save(Member& member)
 {
-    if (!m_checkpoints || member.savedAt == member.lane->nextStep()) {
-        return;
+    if (member.savedAt != member.lane->nextStep()) {
+        member.savedAt = member.lane->nextStep();
+        m_checkpoints.add(member.lane->id(), checkpointOf(member));
     }
-    member.savedAt = member.lane->nextStep();
-    m_checkpoints->add(member.lane->id(),
-        {.experimentName = m_experiment.name,
-            .experimentText = m_experiment.text,
-            .initial = withAbsoluteData(member.initialConfig, m_experiment.directory),
-            .state = member.lane->state(),
-            .weightsHash = member.lane->weightsHash(),
-            .instructionSet = device().instructionSet,
-            .threadsPerLane = m_threadsPerLane});
+}
+
+void LaneGroup::saveTo(std::uint32_t lane, const std::filesystem::path& file)
+{
+    m_checkpoints.addTo(absolutePath(file), lane, checkpointOf(member(lane)));
+    m_checkpoints.flush();
+    reportCheckpoints();
+}
+
+Checkpoint LaneGroup::checkpointOf(Member& member) const
+{
+    return {.experimentName = m_experiment.name,
+        .experimentText = m_experiment.text,
+        .initial = withAbsoluteData(member.initialConfig, m_experiment.directory),
+        .state = member.lane->state(),
+        .weightsHash = member.lane->weightsHash(),
+        .instructionSet = device().instructionSet,
+        .threadsPerLane = m_threadsPerLane,
+        .plan = m_checkpoints.plan()};
 }
 
 void LaneGroup::reportCheckpoints()
 {
-    if (!m_checkpoints) {
-        return;
-    }
-    for (Event& event : m_checkpoints->takeEvents()) {
+    for (Event& event : m_checkpoints.takeEvents()) {
         const auto found = std::ranges::find_if(
             m_members, [&event](const auto& candidate) { return candidate->lane->id() == event.lane; });
         if (found != m_members.end()) {
@@ -472,9 +491,10 @@ void LaneGroup::end(Member& member, RunStatus status, const std::string& message
             return EventKind::Stopped;
         }
     };
-    if (m_checkpoints && (status == RunStatus::Finished || status == RunStatus::Stopped) && member.isStarted) {
+    const bool canGoOn = status == RunStatus::Finished || status == RunStatus::Stopped;
+    if (canGoOn && member.isStarted && !m_checkpoints.plan().folder.empty()) {
         save(member);
-        m_checkpoints->flush(); // its event belongs to the run, which ends here
+        m_checkpoints.flush(); // its event belongs to the run, which ends here
         reportCheckpoints();
     }
     emit(&member, {.kind = kindOf(status), .step = member.lane->nextStep(), .text = summary.message});

@@ -50,6 +50,8 @@ public:
     void extend(std::int64_t totalSteps);
     void stopAll();
     void reset();
+    /// Writes the lane as it stands and reports the checkpoint, or why there is none.
+    void saveTo(std::uint32_t lane, const std::filesystem::path& file);
 
     [[nodiscard]] const DeviceInfo& device() const { return m_backend.device(); }
 
@@ -70,6 +72,7 @@ private:
     std::unique_ptr<Member> resumeMember(std::uint32_t id, const ResumedLane& resumed);
     void saveIfDue(Member& member);
     void save(Member& member);
+    [[nodiscard]] Checkpoint checkpointOf(Member& member) const;
     void reportCheckpoints();
     [[nodiscard]] std::vector<ScriptedEvent> scriptFor(const std::string& lane) const;
     Member& member(std::uint32_t lane);
@@ -91,7 +94,7 @@ private:
     int m_threadsPerLane;
     LanePool m_pool;
     DatasetCache m_datasets;
-    std::unique_ptr<CheckpointKeeper> m_checkpoints; ///< none if nothing is to be written
+    CheckpointKeeper m_checkpoints;
     std::vector<std::unique_ptr<Member>> m_members;
     std::vector<Member*> m_stepping; ///< of the present step
     std::vector<StepRecord> m_records; ///< of m_stepping

@@ -69,6 +69,9 @@ public:
     std::string write() &&
     {
         m_script.line("import math, torch, torch.nn.functional as F");
+        if (!m_lane.model.weights.empty()) {
+            m_script.line("import safetensors.torch");
+        }
         writeModel();
         writeOptimizer();
         writeSchedule();
@@ -88,6 +91,10 @@ private:
         m_script.line(fmt::format("torch.manual_seed({})", m_lane.seed));
         m_script.line(
             fmt::format("model = build_model().cuda()  # {}, on the {} data", m_lane.model.kind, m_lane.data.kind));
+        if (!m_lane.model.weights.empty()) {
+            m_script.line(fmt::format(
+                "model.load_state_dict(safetensors.torch.load_file({}))", nlohmann::json(m_lane.model.weights).dump()));
+        }
         if (m_lane.precision.hasHalfWeights()) {
             m_script.line(fmt::format("model = model.to({})  # weights, gradients and optimizer state in 16 bits, no "
                                       "FP32 masters",

@@ -88,6 +88,11 @@ std::uint64_t Session::extend(std::int64_t totalSteps)
     return m_worker->post([totalSteps](Worker& worker) { worker.extend(totalSteps); });
 }
 
+std::uint64_t Session::saveCheckpoint(std::uint32_t lane, const std::filesystem::path& file)
+{
+    return m_worker->post([lane, file](Worker& worker) { worker.lanes().saveTo(lane, file); });
+}
+
 std::size_t Session::takeRecords(std::vector<StepRecord>& into)
 {
     return m_worker->records().takeAll(into);

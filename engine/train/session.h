@@ -108,6 +108,8 @@ public:
     std::uint64_t setBaseline(std::uint32_t lane);
     /// Trains on past the present last step.
     std::uint64_t extend(std::int64_t totalSteps);
+    /// Writes a checkpoint of the lane as it stands into a file that no rotation touches.
+    std::uint64_t saveCheckpoint(std::uint32_t lane, const std::filesystem::path& file);
 
     // --- observing ---
     /// What the lane's next step will do, stage by stage; nothing changes by it. The future throws if there is no such

@@ -31,6 +31,11 @@ bool isColor(const std::string& text)
             && text.find_first_not_of("0123456789abcdefABCDEF", 1) == std::string::npos);
 }
 
+bool isHash(const std::string& text)
+{
+    return text.empty() || (text.size() == 16 && text.find_first_not_of("0123456789abcdef") == std::string::npos);
+}
+
 Setting hiddenWidths()
 {
     constexpr std::size_t mostLayers = 64;
@@ -229,6 +234,8 @@ std::vector<Setting> makeTable()
         rows::boolean("model.checkpointing", Live::Yes, FIELD(model.checkpointing)),
         rows::number("model.init_std", {0, 100}, Live::No, FIELD(model.initStd)),
         modelLayers(),
+        rows::text("model.weights", shorter, Live::No, FIELD(model.weights), anyText),
+        rows::text("model.weights_hash", "of 16 hexadecimal digits", Live::No, FIELD(model.weightsHash), isHash),
 
         rows::choice("loss", {"cross_entropy", "mse", "bce_with_logits"}, Live::No, FIELD(loss)),
         rows::choice("loss_form", lossForms(), Live::No, FIELD(lossForm)),

@@ -56,6 +56,70 @@ private slots:
         QCOMPARE(scaleAfter({"--set", "scaler.scale=2"}), 2.0);
     }
 
+    void aResumedRunGoesOnWritingCheckpoints()
+    {
+        const QString database = m_cli.path("d.db");
+        const QString folder = m_cli.path("d");
+        const CliResult first = m_cli.run({"run", m_file, "--lane", "FP32", "--db", database, "--json", "--checkpoints",
+            folder, "--checkpoint-every", "5", "--checkpoints-kept", "1"});
+        QVERIFY2(first.code == 0, qPrintable(first.err));
+        QCOMPARE(files(folder).size(), 1);
+        const QString id = QString::number(first.json()["runs"].toArray().at(0)["id"].toInt());
+        const QStringList resume {"resume", id, "--db", database, "--steps", "18", "--json"};
+        const CliResult silent = m_cli.run(resume + QStringList {"--no-checkpoints"});
+        QVERIFY2(silent.code == 0, qPrintable(silent.err));
+        QCOMPARE(files(folder).size(), 1);
+        const CliResult rest = m_cli.run(resume);
+        QVERIFY2(rest.err.contains("checkpoints go to " + folder), qPrintable(rest.err));
+        const QStringList left = files(folder);
+        QCOMPARE(left.size(), 2); // the first run's own, and the newest of this one
+        const mantissa::Checkpoint last = mantissa::readCheckpoint(left.last().toStdString());
+        QCOMPARE(last.state.nextStep, std::int64_t {18});
+        QCOMPARE(last.plan.everySteps, std::int64_t {5});
+        const QString next = QString::number(rest.json()["runs"].toArray().at(0)["id"].toInt());
+        QVERIFY(m_cli.run({"resume", next, "--db", database, "--steps", "20"}).err.contains("goes on at step 18"));
+    }
+
+    void aLowerRateForAWhile()
+    {
+        const QString database = m_cli.path("e.db");
+        QCOMPARE(
+            m_cli.run({"run", m_file, "--lane", "FP32", "--db", database, "--checkpoints", m_cli.path("e")}).code, 0);
+        const CliResult rest = m_cli.run({"resume", "1", "--db", database, "--steps", "20", "--lr-factor", "0.1",
+            "--lr-steps", "4", "--metrics", "-"});
+        QVERIFY2(rest.code == 0, qPrintable(rest.err));
+        const QStringList lines = rest.out.split('\n', Qt::SkipEmptyParts);
+        QCOMPARE(lines.size(), 8);
+        for (int i = 0; i < lines.size(); ++i) {
+            const QJsonObject step = QJsonDocument::fromJson(lines.at(i).toUtf8()).object();
+            QCOMPARE(step["lr"].toDouble(), i < 4 ? 0.1 * 0.1 : 0.1);
+        }
+        const CliResult alone = m_cli.run({"resume", "1", "--db", database, "--steps", "20", "--lr-steps", "4"});
+        QVERIFY2(alone.code == 2 && alone.err.contains("--lr-factor"), qPrintable(alone.err));
+    }
+
+    void lanesStartFromWeightsInAFile()
+    {
+        const QString database = m_cli.path("f.db");
+        QCOMPARE(m_cli.run({"run", m_file, "--lane", "FP32", "--no-db", "--checkpoints", m_cli.path("f")}).code, 0);
+        const QString weights = files(m_cli.path("f")).last();
+        const CliResult run = m_cli.run({"run", m_file, "--weights", weights, "--set", "optimizer.lr=0", "--steps", "1",
+            "--db", database, "--json"});
+        QVERIFY2(run.code == 0, qPrintable(run.err));
+        QVERIFY2(run.err.contains("FP32: starts from " + weights), qPrintable(run.err));
+        const std::string hash = mantissa::readCheckpoint(weights.toStdString()).weightsHash;
+        for (const QJsonValue lane : run.json()["runs"].toArray()) {
+            QCOMPARE(lane["weights_hash"].toString().toStdString(), hash);
+        }
+        QVERIFY(m_cli.run({"runs", "show", "1", "--db", database}).out.contains("weights " + weights));
+
+        const CliResult misfit
+            = m_cli.run({"run", m_file, "--weights", weights, "--set", "model.hidden=[9]", "--no-db"});
+        QCOMPARE(misfit.code, 2);
+        QVERIFY2(misfit.err.contains("fc1.weight is [8, 2] in the file, [9, 2] in the model"), qPrintable(misfit.err));
+        QCOMPARE(m_cli.run({"run", m_file, "--weights", "absent.safetensors", "--no-db"}).code, 1);
+    }
+
     void saysWhatIsWrong_data()
     {
         QTest::addColumn<QStringList>("arguments");

@@ -1,6 +1,7 @@
 // Checkpoints: a lane resumed from one trains to the same bits as one that was never interrupted, at every step tried
 // and with everything that has state; bad ones are refused and nothing is lost.
 #include "engine/core/error.h"
+#include "engine/train/resume_changes.h"
 #include "engine/train/session.h"
 #include "tests/support/run_recorder.h"
 
@@ -162,6 +163,103 @@ private slots:
         }
     }
 
+    void whatAnotherSessionWroteStays()
+    {
+        QTemporaryDir folder;
+        const auto trained = [&folder](double rate) {
+            return writtenFiles(train(
+                experimentOf({{"optimizer", {{"lr", rate}}}}), {.folder = folder.path().toStdString(), .kept = 1}));
+        };
+        const std::string first = trained(0.01).back();
+        const std::string second = trained(0.02).back();
+        QVERIFY(first.ends_with("step-00000030.safetensors"));
+        QVERIFY(second.ends_with("step-00000030-2.safetensors"));
+        QCOMPARE(readCheckpoint(first).initial.optimizer.lr, 0.01);
+        QCOMPARE(readCheckpoint(second).initial.optimizer.lr, 0.02);
+    }
+
+    void aFileKnowsThePlanThatItWasWrittenBy()
+    {
+        QTemporaryDir folder;
+        const std::filesystem::path root = folder.path().toStdString();
+        const RunRecorder run = train(
+            experimentOf(json::object()), {.folder = root, .everySteps = 20, .everySeconds = 1.5, .kept = 3}, {}, 3);
+        const std::filesystem::path file = writtenFiles(run).back();
+        const CheckpointPlan plan = readCheckpoint(file).plan;
+        QCOMPARE(plan.folder, root);
+        QCOMPARE(plan.everySteps, std::int64_t {20});
+        QCOMPARE(plan.everySeconds, 1.5);
+        QCOMPARE(plan.kept, std::int64_t {3});
+        // Taken elsewhere, it says nothing about where the next ones belong.
+        std::filesystem::rename(file, root / "mine.safetensors");
+        QCOMPARE(readCheckpoint(root / "mine.safetensors").plan.folder, std::filesystem::path());
+    }
+
+    void aLaneIsSavedWhereAPersonWants()
+    {
+        QTemporaryDir folder;
+        const std::filesystem::path file = folder.filePath("mine.safetensors").toStdString();
+        RunRecorder listener;
+        SessionOptions options;
+        options.threads = 1;
+        options.observers = {&listener};
+        Session session(experimentOf(json::object()), options);
+        session.runSteps(7);
+        session.waitUntilIdle();
+        session.saveCheckpoint(0, file);
+        session.saveCheckpoint(0, folder.filePath("none/mine.safetensors").toStdString());
+        session.waitUntilIdle();
+        QCOMPARE(readCheckpoint(file).state.nextStep, std::int64_t {7});
+        std::vector<Event> events;
+        session.takeEvents(events);
+        std::erase_if(events, [](const Event& event) { return event.kind != EventKind::Checkpoint; });
+        QCOMPARE(events.size(), std::size_t {2});
+        QCOMPARE(events[0].text, std::string());
+        QVERIFY(events[1].text.find("could not be written") != std::string::npos);
+        session.run();
+        session.waitUntilIdle();
+        QVERIFY(std::filesystem::exists(file)); // no rotation touches it
+    }
+
+    void aLowerRateForAWhileReplays()
+    {
+        QTemporaryDir folder;
+        const RunRecorder first = train(experimentOf({{"optimizer", {{"lr", 0.01}}},
+                                            {"events", {{{"step", 12}, {"set", {{"optimizer.lr", 0.02}}}}}}}),
+            {.folder = folder.path().toStdString()}, {}, 10);
+        ResumedLane lane = readBack(writtenFiles(first).back());
+        lane.checkpoint = std::make_shared<const Checkpoint>(
+            withChanges(*lane.checkpoint, {.steps = 40, .lrFactor = 0.1, .lrSteps = 5}));
+        const RunRecorder rest = train(experimentOf(lane), {}, {lane});
+        QCOMPARE(rest.records.size(), std::size_t {30});
+        for (const StepRecord& record : rest.records) {
+            const double whole = record.step < 12 ? 0.01 : 0.02;
+            QCOMPARE(record.lr, record.step < 15 ? whole * 0.1 : whole);
+        }
+        const RunRecorder replay = train(parseExperiment(rest.starts.at(0).experiment.dump(), "replay"));
+        QCOMPARE(replay.records.size(), std::size_t {40});
+        QCOMPARE(replay.summaries.at(0).weightsHash, rest.summaries.at(0).weightsHash);
+    }
+
+    void changesThatCannotBeAreRefused()
+    {
+        QTemporaryDir folder;
+        const RunRecorder first = train(experimentOf(json::object()), {.folder = folder.path().toStdString()});
+        const Checkpoint checkpoint = readCheckpoint(writtenFiles(first).back());
+        const auto refusal = [&checkpoint](const ResumeChanges& changes) {
+            try {
+                withChanges(checkpoint, changes);
+            } catch (const Error& error) {
+                return QString::fromUtf8(error.what());
+            }
+            return QString();
+        };
+        QVERIFY(refusal({}).contains("has trained its 30 steps"));
+        QCOMPARE(refusal({.steps = 31}), QString());
+        QVERIFY(refusal({.steps = 31, .lrFactor = -1}).contains("optimizer.lr"));
+        QVERIFY(refusal({.steps = 31, .set = {{"data.batch", 4}}}).contains("data.batch"));
+    }
+
     void aFolderThatCannotBeWrittenIsToldAndTrainingGoesOn()
     {
         const RunRecorder run = train(experimentOf(json::object()), {.folder = "/proc/none", .everySteps = 10});
@@ -196,6 +294,8 @@ private slots:
         QVERIFY(withKey("step", -1).contains("\"step\" is -1"));
         QVERIFY(withKey("batch_hash", "zz").contains("hexadecimal"));
         QVERIFY(withKey("applied_events", 5).contains("\"applied_events\" is 5"));
+        QVERIFY(withKey("kept", "x").contains("\"kept\""));
+        QVERIFY(withKey("every_seconds", -1).contains("\"every_seconds\" is -1"));
         QVERIFY(withKey("events", 1).contains("\"events\""));
         QVERIFY(withKey("events", {{{"step", 1}, {"set", {{"optimizer.rl", 1}}}}}).contains("bad.safetensors"));
         QVERIFY(withKey("lane", {{"name", "a"}, {"optimizer", {{"lr", -1}}}}).contains("optimizer.lr"));

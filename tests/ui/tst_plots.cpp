@@ -541,6 +541,20 @@ private slots:
         QVERIFY(f.canvas->decor()->textAt(at).isEmpty());
     }
 
+    void aSeamHasAWordBesideIt()
+    {
+        Fixture f;
+        f.draw();
+        const QPoint line(static_cast<int>(f.canvas->stepToPixel(100)), f.canvas->plotArea(Metric::Loss).top());
+        const QRect beside(line + QPoint(8, 3), QSize(20, 8));
+        const QImage before = f.canvas->grab(beside).toImage();
+        f.dashboard.addSeam(1, 100, QStringLiteral("resumed from a file"));
+        f.draw();
+        QVERIFY(f.canvas->grab(beside).toImage() != before);
+        const QPointF at(line.x(), f.at(Metric::Scale, 0.5, 0.5).y());
+        QCOMPARE(f.canvas->decor()->textAt(at), QStringLiteral("step 100: FP16: resumed from a file"));
+    }
+
     void anEndedLaneHasAMarkedEnd()
     {
         Fixture f;

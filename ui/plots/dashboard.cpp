@@ -117,6 +117,12 @@ void Dashboard::addMark(std::optional<quint64> key, qint64 step, const QString& 
     d->touch();
 }
 
+void Dashboard::addSeam(quint64 key, qint64 step, const QString& text)
+{
+    d->data.addMark({key, step, text, tr("resumed")});
+    d->touch();
+}
+
 void Dashboard::endLane(quint64 key, qint64 step, const QString& reason)
 {
     if (LaneData* lane = d->data.find(key)) {

@@ -66,6 +66,8 @@ public:
     void setColumns(quint64 key, RunColumns columns);
     /// A vertical line on all plots where something changed; `key` unset: it concerns all lanes.
     void addMark(std::optional<quint64> key, qint64 step, const QString& text);
+    /// A mark with a word beside it: the lane was resumed here.
+    void addSeam(quint64 key, qint64 step, const QString& text);
     /// The lane's curve ends here, at a marked point (diverged, failed); `reason` is shown when it is pointed at.
     void endLane(quint64 key, qint64 step, const QString& reason);
     /// Drops the lane's steps, marks and end from `firstDropped` on; 0 empties it.

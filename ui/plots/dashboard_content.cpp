@@ -247,7 +247,7 @@ void Dashboard::Private::updateMarks()
             continue;
         }
         const QString text = lane != nullptr ? tr("%1: %2").arg(lane->curve.name, mark.text) : mark.text;
-        marks.push_back({mark.step, lane != nullptr ? colorOf(*lane) : colors.mark, text});
+        marks.push_back({mark.step, lane != nullptr ? colorOf(*lane) : colors.mark, text, mark.label});
     }
     std::vector<PartingFlag> flags;
     const LaneData* baseline = baselineLane();

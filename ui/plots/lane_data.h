@@ -54,7 +54,8 @@ struct PlotMark
 {
     std::optional<quint64> key;
     std::int64_t step = 0;
-    QString text;
+    QString text; ///< shown when it is pointed at
+    QString label {}; ///< always shown
 };
 
 /// |loss - baseline| that rounding alone explains at `step`; the rule is Dashboard::partingStep()'s.

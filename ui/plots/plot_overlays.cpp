@@ -35,6 +35,7 @@ void DecorOverlay::draw(QCPPainter* painter)
 {
     drawTitles(painter);
     drawMarks(painter);
+    drawLabels(painter);
     drawFlags(painter);
     const std::vector<Metric> shown = m_canvas->shownMetrics();
     const QRect lowest = m_canvas->plotArea(shown.back());
@@ -96,6 +97,31 @@ void DecorOverlay::drawMarks(QCPPainter* painter) const
             painter->drawPolygon(wedge, 3);
             previous = x;
         }
+    }
+}
+
+void DecorOverlay::drawLabels(QCPPainter* painter) const
+{
+    constexpr int gap = 6;
+    const QRect area = m_canvas->plotArea(m_canvas->shownMetrics().front());
+    const QFontMetrics metrics(m_canvas->font());
+    painter->setFont(m_canvas->font());
+    int free = area.left(); // the first pixel that no label covers
+    for (const MarkLine& mark : m_marks) {
+        const int x = static_cast<int>(std::round(m_canvas->stepToPixel(mark.step)));
+        if (mark.label.isEmpty() || x < area.left() || x > area.right()) {
+            continue;
+        }
+        const int width = metrics.horizontalAdvance(mark.label) + gap;
+        const bool fitsRight = x + gap + width <= area.right();
+        const QRect box(fitsRight ? x + gap : x - gap - width, area.top() + 2, width, metrics.height());
+        if (box.left() < free) {
+            continue; // the line and its tooltip are still there
+        }
+        painter->fillRect(box, m_canvas->colors().background);
+        painter->setPen(m_canvas->colors().text);
+        painter->drawText(box, Qt::AlignCenter, mark.label);
+        free = box.right() + gap;
     }
 }
 

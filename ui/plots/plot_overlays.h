@@ -17,7 +17,8 @@ struct MarkLine
 {
     std::int64_t step = 0;
     QColor color;
-    QString text;
+    QString text; ///< shown when it is pointed at
+    QString label {}; ///< shown beside the line in the topmost plot
 };
 
 /// A pennant on the difference plot where a lane parts from the baseline.
@@ -51,6 +52,7 @@ protected:
 private:
     void drawTitles(QCPPainter* painter) const;
     void drawMarks(QCPPainter* painter) const;
+    void drawLabels(QCPPainter* painter) const;
     void drawFlags(QCPPainter* painter) const;
 
     PlotCanvas* m_canvas;

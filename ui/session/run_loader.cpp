@@ -12,6 +12,19 @@
 
 namespace mantissa {
 
+namespace {
+
+std::shared_ptr<const StoredCurves> curvesOf(const RunStore& store, RunId run)
+{
+    auto curves = std::make_shared<StoredCurves>();
+    curves->columns = store.columns(run);
+    curves->seams = store.events(run);
+    std::erase_if(curves->seams, [](const Event& event) { return event.kind != EventKind::Resumed; });
+    return curves;
+}
+
+} // namespace
+
 RunLoader::RunLoader(std::filesystem::path database, QObject* parent)
     : QObject(parent)
     , m_database(std::move(database))
@@ -48,8 +61,7 @@ void RunLoader::loadColumns(RunId run)
         if (!info) {
             throw Error(ErrorCode::Io, "Run " + std::to_string(run) + " is no longer in " + database.string() + ".");
         }
-        auto columns = std::make_shared<const RunColumns>(store.columns(run));
-        return [this, info = *info, columns] { emit columnsLoaded(info, columns); };
+        return [this, info = *info, curves = curvesOf(store, run)] { emit columnsLoaded(info, curves); };
     });
 }
 
@@ -81,8 +93,7 @@ void RunLoader::loadLane(std::shared_ptr<RunWriter> writer, std::uint32_t lane)
     start([this, lane, writer = std::move(writer), database = m_database] {
         writer->flush();
         const RunStore store(database, StoreAccess::ReadOnly);
-        auto columns = std::make_shared<const RunColumns>(store.columns(writer->runOf(lane)));
-        return [this, lane, columns] { emit laneLoaded(lane, columns); };
+        return [this, lane, curves = curvesOf(store, writer->runOf(lane))] { emit laneLoaded(lane, curves); };
     });
 }
 

@@ -15,6 +15,12 @@
 
 namespace mantissa {
 
+struct StoredCurves
+{
+    RunColumns columns;
+    std::vector<Event> seams; ///< where the lane was resumed
+};
+
 class RunLoader : public QObject
 {
     Q_OBJECT
@@ -33,8 +39,8 @@ public:
     void diagnoseLane(std::shared_ptr<RunWriter> writer, std::uint32_t lane);
 
 signals:
-    void columnsLoaded(const mantissa::RunInfo& info, std::shared_ptr<const mantissa::RunColumns> columns);
-    void laneLoaded(std::uint32_t lane, std::shared_ptr<const mantissa::RunColumns> columns);
+    void columnsLoaded(const mantissa::RunInfo& info, std::shared_ptr<const mantissa::StoredCurves> curves);
+    void laneLoaded(std::uint32_t lane, std::shared_ptr<const mantissa::StoredCurves> curves);
     void replayLoaded(mantissa::RunId run, const QByteArray& experiment);
     void gradientsLoaded(mantissa::RunId run, std::shared_ptr<const std::vector<mantissa::PlayStep>> steps);
     void laneDiagnosed(std::uint32_t lane, std::shared_ptr<const std::vector<mantissa::Finding>> findings);

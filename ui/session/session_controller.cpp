@@ -14,6 +14,7 @@ namespace {
 constexpr int quickIntervalMs = 16;
 constexpr std::int64_t snapshotInterval = 20; // steps; those between are trained again when a lane goes back
 constexpr int calmIntervalMs = 33;
+constexpr double bytesPerGib = 1024.0 * 1024.0 * 1024.0;
 
 } // namespace
 
@@ -54,7 +55,8 @@ SessionController::~SessionController()
     m_reaper.waitForDone();
 }
 
-std::unique_ptr<SessionController::Live> SessionController::makeLive(ExperimentDocument document)
+std::unique_ptr<SessionController::Live> SessionController::makeLive(
+    ExperimentDocument document, const std::optional<ResumedLane>& resumed)
 {
     auto live = std::make_unique<Live>();
     live->document = std::move(document);
@@ -71,6 +73,11 @@ std::unique_ptr<SessionController::Live> SessionController::makeLive(ExperimentD
     if (live->writer) {
         options.observers.push_back(live->writer.get());
     }
+    options.checkpoints = checkpointPlan(m_checkpoints, m_database, live->document.name());
+    if (resumed) {
+        options.resumed = {*resumed};
+        options.threads = resumed->checkpoint->threadsPerLane; // another number would give other bits
+    }
     live->session = std::make_unique<Session>(live->document.experiment(), options);
     if (m_speedLimit > 0) {
         live->session->setSpeedLimit(m_speedLimit);
@@ -86,7 +93,26 @@ void SessionController::retire(std::unique_ptr<Live> live)
     live->session->stop();
     // A pool job must be copyable, so the session travels in a shared pointer that only the job holds.
     std::shared_ptr<Live> last = std::move(live);
-    m_reaper.start([last = std::move(last)]() mutable { last.reset(); });
+    const auto mostBytes = static_cast<std::uintmax_t>(m_checkpoints.mostGib * bytesPerGib);
+    m_reaper.start([last = std::move(last), folder = checkpointsFolder(m_database), mostBytes]() mutable {
+        last.reset();
+        if (!folder.empty()) {
+            removeOldCheckpoints(folder, mostBytes);
+        }
+    });
+}
+
+void SessionController::resume(const ResumedLane& lane)
+{
+    const Checkpoint& checkpoint = *lane.checkpoint;
+    Experiment experiment;
+    experiment.name = checkpoint.experimentName;
+    experiment.text = checkpoint.experimentText;
+    experiment.lanes = {checkpoint.state.config};
+    experiment.events = checkpoint.state.script;
+    retire(std::move(m_previous));
+    retire(std::move(m_live));
+    show(makeLive(ExperimentDocument(std::move(experiment)), lane), Replacement::Opened);
 }
 
 void SessionController::show(std::unique_ptr<Live> live, Replacement reason)
@@ -280,6 +306,13 @@ void SessionController::removeLane(std::uint32_t lane)
     }
 }
 
+void SessionController::saveCheckpoint(std::uint32_t lane, const std::filesystem::path& file)
+{
+    if (m_live) {
+        m_live->session->saveCheckpoint(lane, file);
+    }
+}
+
 void SessionController::setBaseline(std::uint32_t lane)
 {
     if (m_live) {
@@ -411,10 +444,12 @@ void SessionController::poll()
     if (!m_live) {
         return;
     }
-    // The status first: a record must never belong to a lane that nobody was told about.
+    // The status first: a record or an event must never belong to a lane that nobody was told about.
     followStatus();
     m_events.clear();
-    m_live->session->takeEvents(m_events);
+    if (m_live->status && m_live->status->state != SessionState::Preparing) {
+        m_live->session->takeEvents(m_events);
+    }
     for (const Event& event : m_events) {
         applyToDocument(event);
         m_live->monitor.add(event);

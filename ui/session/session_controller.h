@@ -4,6 +4,7 @@
 
 #include "engine/store/run_store.h"
 #include "engine/train/session.h"
+#include "ui/session/checkpoint_settings.h"
 #include "ui/session/experiment_document.h"
 #include "ui/session/lane_monitor.h"
 
@@ -41,6 +42,9 @@ public:
 
     /// Starts a session for the experiment; the one before ends as stopped, in the background.
     void open(ExperimentDocument document);
+
+    /// The same for a lane that goes on from a checkpoint.
+    void resume(const ResumedLane& lane);
 
     [[nodiscard]] bool isOpen() const { return m_live != nullptr; }
 
@@ -80,6 +84,11 @@ public:
 
     [[nodiscard]] const std::string& device() const { return m_device; }
 
+    /// How sessions that begin from now on write checkpoints.
+    void setCheckpoints(const CheckpointSettings& settings) { m_checkpoints = settings; }
+
+    [[nodiscard]] const CheckpointSettings& checkpoints() const { return m_checkpoints; }
+
     // --- lanes ---
     /// Takes effect at the next step boundary; pendingValue() holds the value until then. Returns the id of the
     /// command, which its event will name; 0 without a session.
@@ -91,6 +100,8 @@ public:
     /// The lane's next step, taken apart; not valid without a session. See Session::walkStep().
     [[nodiscard]] std::future<StepWalk> walkStep(std::uint32_t lane);
     void removeLane(std::uint32_t lane);
+    /// Writes a checkpoint of the lane as it stands; eventTaken() tells how it went.
+    void saveCheckpoint(std::uint32_t lane, const std::filesystem::path& file);
     void setBaseline(std::uint32_t lane); ///< the lane that others are compared with
     void renameLane(std::uint32_t lane, const QString& name);
     void recolorLane(std::uint32_t lane, const QString& color);
@@ -138,7 +149,7 @@ private:
         nlohmann::json value;
     };
 
-    std::unique_ptr<Live> makeLive(ExperimentDocument document);
+    std::unique_ptr<Live> makeLive(ExperimentDocument document, const std::optional<ResumedLane>& resumed = {});
     void show(std::unique_ptr<Live> live, Replacement reason);
     void retire(std::unique_ptr<Live> live);
     void choosePace();
@@ -149,6 +160,7 @@ private:
     [[nodiscard]] QString freeName(const QString& wish) const;
 
     std::filesystem::path m_database;
+    CheckpointSettings m_checkpoints;
     std::string m_device = "auto";
     double m_speedLimit = 0;
     bool m_isFocused = true;
@@ -159,7 +171,7 @@ private:
     std::vector<StepRecord> m_records;
     std::vector<Event> m_events;
     QTimer m_timer;
-    QThreadPool m_reaper; ///< ends sessions, whose last step may take a while
+    QThreadPool m_reaper; ///< ends sessions, whose last step may take a while, and removes old checkpoints
 };
 
 } // namespace mantissa

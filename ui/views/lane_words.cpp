@@ -321,7 +321,7 @@ QString eventSentence(const Event& event)
     };
     switch (event.kind) {
     case EventKind::Set: {
-        const QString by = event.scripted ? tr(" (by the experiment)") : QString();
+        const QString by = event.scripted ? tr(" (as planned)") : QString();
         if (faultNamed(event.path) != nullptr) {
             return tr("%1: %2").arg(settingName(event.path), valueText(event.after)) + by;
         }
@@ -352,6 +352,8 @@ QString eventSentence(const Event& event)
         return text.isEmpty() ? tr("checkpoint: %1").arg(QString::fromStdString(event.path)) : text;
     case EventKind::Resumed:
         return tr("resumed from %1").arg(QString::fromStdString(event.path));
+    case EventKind::Weights:
+        return withText(tr("starts from the weights in %1").arg(QString::fromStdString(event.path)));
     case EventKind::Refused:
         return withText(tr("refused"));
     }

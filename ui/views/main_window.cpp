@@ -104,6 +104,7 @@ MainWindow::MainWindow(const Options& options, QWidget* parent)
     resize(1280, 800);
     if (m_remembersState) {
         restoreState();
+        m_controller->setCheckpoints(readCheckpointSettings());
     }
     updateTitle();
 }
@@ -231,12 +232,11 @@ void MainWindow::connectRuns()
         }
     });
     connect(m_runs, &RunsView::rerunRequested, m_loader, &RunLoader::loadReplay);
+    connect(m_runs, &RunsView::resumeRequested, this, &MainWindow::resumeRun);
     connect(m_loader, &RunLoader::columnsLoaded, this,
-        [this](const RunInfo& info, const std::shared_ptr<const RunColumns>& columns) { showRun(info, *columns); });
+        [this](const RunInfo& info, const std::shared_ptr<const StoredCurves>& curves) { showRun(info, *curves); });
     connect(m_loader, &RunLoader::laneLoaded, this,
-        [this](std::uint32_t lane, const std::shared_ptr<const RunColumns>& columns) {
-            m_dashboard->setColumns(lane, *columns);
-        });
+        [this](std::uint32_t lane, const std::shared_ptr<const StoredCurves>& curves) { showCurves(lane, *curves); });
     connect(m_loader, &RunLoader::replayLoaded, this, [this](RunId run, const QByteArray& text) {
         try {
             openExperiment(parseExperiment(text.toStdString(), tr("run %1").arg(run).toStdString()), {});
@@ -360,6 +360,12 @@ void MainWindow::noteEvent(const Event& event)
     case EventKind::LaneAdded:
         m_dashboard->addMark(event.lane, event.step, what);
         break;
+    case EventKind::Resumed:
+        m_dashboard->addSeam(event.lane, event.step, what);
+        break;
+    case EventKind::Checkpoint:
+        noteCheckpoint(event);
+        break;
     case EventKind::Diverged:
     case EventKind::Failed:
         m_dashboard->endLane(event.lane, event.step, what);
@@ -441,7 +447,7 @@ void MainWindow::finishedRun()
         8000);
 }
 
-void MainWindow::showRun(const RunInfo& info, const RunColumns& columns)
+void MainWindow::showRun(const RunInfo& info, const StoredCurves& curves)
 {
     const quint64 key = Dashboard::storedKey(info.id);
     LaneCurve curve;
@@ -454,7 +460,15 @@ void MainWindow::showRun(const RunInfo& info, const RunColumns& columns)
     const bool isKnown = std::ranges::find(policies, info.policy) != policies.end();
     curve.computeFormat = isKnown ? policyNamed(info.policy).lower : DType::Float32;
     m_dashboard->addLane(curve);
-    m_dashboard->setColumns(key, columns);
+    showCurves(key, curves);
+}
+
+void MainWindow::showCurves(quint64 key, const StoredCurves& curves)
+{
+    m_dashboard->setColumns(key, curves.columns);
+    for (const Event& seam : curves.seams) {
+        m_dashboard->addSeam(key, seam.step, eventSentence(seam));
+    }
 }
 
 } // namespace mantissa

@@ -1,6 +1,7 @@
 /// The window: docks, menus and the wiring between session, dashboard, lanes, runs and events.
 #pragma once
 
+#include "engine/store/run_store.h"
 #include "ui/session/session_controller.h"
 
 #include <QList>
@@ -29,12 +30,14 @@ class LaneList;
 class LiveChanges;
 class MessageBar;
 class OpMapPanel;
+class ResumeDialog;
 class RunBar;
 class RunLoader;
 class RunsView;
 class SetupPanel;
 class StepPanel;
 class StatusLine;
+struct StoredCurves;
 
 class MainWindow : public QMainWindow
 {
@@ -51,9 +54,17 @@ public:
     explicit MainWindow(const Options& options, QWidget* parent = nullptr);
     ~MainWindow() override;
 
-    /// Opens an experiment file; what is wrong with it is said in the message bar and the present one stays.
+    /// Opens an experiment file; what is wrong with it is said in the message bar and the present one stays. Asks how
+    /// to resume, if it is a checkpoint.
     bool openFile(const QString& file);
-    /// `wanted`, or the default experiment if none is or it can't be opened (the message bar says why).
+    /// Asks how to resume the lane in the file, or from which of a stored run's checkpoints.
+    void openCheckpoint(const QString& file);
+    void resumeRun(RunId run);
+    /// Fresh lanes of the present experiment with the weights in a .safetensors file; those that do not fit are told in
+    /// the message bar and nothing changes.
+    void startFromWeights(const QString& file);
+    /// `wanted`, or the default experiment if none is or it can't be opened (the message bar says why). A checkpoint is
+    /// asked about over the default experiment.
     void openFirst(const QString& wanted = {});
     bool saveTo(const QString& file);
     void setTheme(Theme theme);
@@ -125,7 +136,8 @@ private:
     void reset();
     void train();
     void finishedRun();
-    void showRun(const RunInfo& info, const RunColumns& columns);
+    void showRun(const RunInfo& info, const StoredCurves& curves);
+    void showCurves(quint64 key, const StoredCurves& curves);
 
     // main_window_menus.cpp
     QAction* add(QMenu* menu, const QString& objectName, const QString& text, const QKeySequence& key,
@@ -142,6 +154,17 @@ private:
     void fillRecentMenu();
     void selectNumber(int number);
     void toggleNumber(int number);
+
+    // main_window_checkpoints.cpp
+    [[nodiscard]] static bool isTensorFile(const QString& file);
+    void chooseCheckpoint();
+    [[nodiscard]] QString checkpointsHome() const;
+    void askHowToResume(ResumeDialog* dialog, std::optional<RunId> run);
+    void saveCheckpoint();
+    void noteCheckpoint(const Event& event);
+    void showCheckpointSettings();
+    void chooseWeights();
+    void useWeights(const QString& file, const QString& problem);
 
     // main_window_files.cpp
     void openExperiment(Experiment experiment, const std::filesystem::path& file);

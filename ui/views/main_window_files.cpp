@@ -46,6 +46,10 @@ bool isShipped(const std::filesystem::path& file)
 
 bool MainWindow::openFile(const QString& file)
 {
+    if (isTensorFile(file)) {
+        openCheckpoint(file);
+        return true;
+    }
     try {
         const std::filesystem::path path = file.toStdString();
         openExperiment(loadExperiment(path), path);
@@ -71,6 +75,11 @@ void MainWindow::openExperiment(Experiment experiment, const std::filesystem::pa
 
 void MainWindow::openFirst(const QString& wanted)
 {
+    if (isTensorFile(wanted)) {
+        openFirst();
+        openCheckpoint(wanted);
+        return;
+    }
     if (!wanted.isEmpty() && openFile(wanted)) {
         return;
     }

@@ -84,6 +84,12 @@ void MainWindow::makeFileMenu()
     m_recentMenu = menu->addMenu(tr("Open &recent"));
     connect(m_recentMenu, &QMenu::aboutToShow, this, &MainWindow::fillRecentMenu);
     fillRecentMenu();
+    add(
+        menu, QStringLiteral("openCheckpoint"), tr("Open &checkpoint\u2026"), {}, [this] { chooseCheckpoint(); },
+        tr("A lane goes on from a .safetensors file, to the same bits"));
+    add(
+        menu, QStringLiteral("startFromWeights"), tr("Start from &weights\u2026"), {}, [this] { chooseWeights(); },
+        tr("Fresh lanes with the weights in a .safetensors file, as PyTorch names them"));
     menu->addSeparator();
     add(menu, QStringLiteral("save"), tr("&Save"), QKeySequence::Save, [this] {
         save();
@@ -258,6 +264,9 @@ void MainWindow::makeLanesMenu()
             m_controller->removeLane(lane);
         }
     }));
+    add(
+        menu, QStringLiteral("saveCheckpoint"), tr("Save a chec&kpoint of the selected lane\u2026"), {},
+        [this] { saveCheckpoint(); }, tr("Weights, optimizer, scaler and settings, in a file that stays"));
     add(menu, QStringLiteral("baseline"), tr("&Compare others with the selected lane"), {},
         selected([this](std::uint32_t lane) { m_controller->setBaseline(lane); }));
     add(menu, QStringLiteral("stepThrough"), tr("Step &through\u2026"), QKeySequence(Qt::CTRL | Qt::Key_T),
@@ -354,7 +363,7 @@ void MainWindow::makeToolsMenu()
 {
     QMenu* menu = menuBar()->addMenu(tr("&Tools"));
     add(
-        menu, QStringLiteral("palette"), tr("&Commands\u2026"), QKeySequence(Qt::CTRL | Qt::Key_K),
+        menu, QStringLiteral("palette"), tr("C&ommands\u2026"), QKeySequence(Qt::CTRL | Qt::Key_K),
         [this] { showPalette(); }, tr("Everything the window can do, by name"));
     add(
         menu, QStringLiteral("scalerLab"), tr("&Scaler lab\u2026"), {}, [this] { showScalerLab(); },
@@ -367,6 +376,9 @@ void MainWindow::makeToolsMenu()
             dialog->show();
         },
         tr("What training a decoder of so many parameters takes, by kind of memory and precision"));
+    add(
+        menu, QStringLiteral("checkpoints"), tr("&Checkpoints\u2026"), {}, [this] { showCheckpointSettings(); },
+        tr("When the window writes some by itself, and how many are kept"));
     if (!m_controller->database().empty()) {
         add(menu, QStringLiteral("databaseFolder"), tr("Show the &database's folder"), {}, [this] {
             const QString file = QString::fromStdString(m_controller->database().string());

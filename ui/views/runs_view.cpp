@@ -132,6 +132,7 @@ void RunsView::buildActions()
     m_showCurves->setCheckable(true);
     m_rerun = addAction("rerun", tr("Re-run exactly"),
         tr("Train the selected run again: same settings, seed and changes at the same steps"));
+    m_resume = addAction("resume", tr("Resume…"), tr("Train on from one of the selected run's checkpoints"));
     m_copy = addAction("copy", tr("Copy"), tr("Copy the selected rows as tab-separated text"));
     m_copy->setShortcuts(QKeySequence::Copy);
     m_exportCsv = addAction("exportCsv", tr("Export CSV…"), tr("Every step of the selected runs, with all digits"));
@@ -144,6 +145,11 @@ void RunsView::buildActions()
     connect(m_rerun, &QAction::triggered, this, [this] {
         if (const auto runs = selectedRuns(); runs.size() == 1) {
             emit rerunRequested(runs.first());
+        }
+    });
+    connect(m_resume, &QAction::triggered, this, [this] {
+        if (const auto runs = selectedRuns(); runs.size() == 1) {
+            emit resumeRequested(runs.first());
         }
     });
     connect(m_copy, &QAction::triggered, this, [this] { QGuiApplication::clipboard()->setText(selectionAsText()); });
@@ -161,7 +167,7 @@ void RunsView::buildLayout()
     m_search->setToolTip(tr("Shows the runs that contain every word, in any column"));
     m_search->setClearButtonEnabled(true);
     bar->addWidget(m_search, 1);
-    for (QAction* action : {m_showCurves, m_rerun, m_exportCsv, m_exportJson, m_delete}) {
+    for (QAction* action : {m_showCurves, m_rerun, m_resume, m_exportCsv, m_exportJson, m_delete}) {
         auto* button = new QToolButton;
         button->setDefaultAction(action);
         button->setAutoRaise(true);
@@ -279,6 +285,7 @@ void RunsView::updateActions()
         action->setEnabled(any);
     }
     m_rerun->setEnabled(runs.size() == 1);
+    m_resume->setEnabled(runs.size() == 1);
     m_showCurves->setChecked(
         any && std::all_of(runs.begin(), runs.end(), [this](RunId run) { return m_model->isShown(run); }));
 }

@@ -52,6 +52,7 @@ public:
 signals:
     void showRunRequested(mantissa::RunId run, bool isWanted);
     void rerunRequested(mantissa::RunId run);
+    void resumeRequested(mantissa::RunId run);
 
 protected:
     void showEvent(QShowEvent* event) override;
@@ -88,6 +89,7 @@ private:
     QTimer* m_follow;
     QAction* m_showCurves = nullptr;
     QAction* m_rerun = nullptr;
+    QAction* m_resume = nullptr;
     QAction* m_copy = nullptr;
     QAction* m_exportCsv = nullptr;
     QAction* m_exportJson = nullptr;

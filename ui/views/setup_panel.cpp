@@ -37,12 +37,12 @@ nlohmann::json valuesOf(const LaneConfig& lane)
         {"model.stages", lane.model.stages}, {"model.batch_norm", lane.model.batchNorm},
         {"model.heads", lane.model.heads}, {"model.patch", lane.model.patch}, {"model.pooling", lane.model.pooling},
         {"model.fused_attention", lane.model.fusedAttention}, {"model.tied_head", lane.model.tiedHead},
-        {"data.kind", lane.data.kind}, {"data.batch", lane.data.batch}, {"data.path", lane.data.path},
-        {"data.samples", lane.data.samples}, {"data.noise", lane.data.noise}, {"data.classes", lane.data.classes},
-        {"data.features", lane.data.features}, {"data.header", lane.data.header}, {"data.target", lane.data.target},
-        {"data.standardise", lane.data.standardise}, {"data.context", lane.data.context},
-        {"data.stride", lane.data.stride}, {"data.modulus", lane.data.modulus}, {"data.length", lane.data.length},
-        {"data.symbols", lane.data.symbols}, {"data.prefetch", lane.data.prefetch},
+        {"model.weights", lane.model.weights}, {"data.kind", lane.data.kind}, {"data.batch", lane.data.batch},
+        {"data.path", lane.data.path}, {"data.samples", lane.data.samples}, {"data.noise", lane.data.noise},
+        {"data.classes", lane.data.classes}, {"data.features", lane.data.features}, {"data.header", lane.data.header},
+        {"data.target", lane.data.target}, {"data.standardise", lane.data.standardise},
+        {"data.context", lane.data.context}, {"data.stride", lane.data.stride}, {"data.modulus", lane.data.modulus},
+        {"data.length", lane.data.length}, {"data.symbols", lane.data.symbols}, {"data.prefetch", lane.data.prefetch},
         {"data.throttle_ms", lane.data.throttleMs}, {"data.validation_share", lane.data.validationShare},
         {"accumulation.steps", lane.accumulation.steps}, {"accumulation.guard", lane.accumulation.guard},
         {"model.checkpointing", lane.model.checkpointing}, {"evaluation.every", lane.evaluation.every},
@@ -224,7 +224,8 @@ void SetupPanel::addNumber(const std::string& path, const QString& name, const Q
     });
 }
 
-void SetupPanel::addPath(const std::string& path, const QString& name, const QString& tip)
+void SetupPanel::addPath(const std::string& path, const QString& name, const QString& tip,
+    const std::function<QString(const QString& before)>& choose)
 {
     auto* row = new QWidget;
     auto* layout = new QHBoxLayout(row);
@@ -233,7 +234,7 @@ void SetupPanel::addPath(const std::string& path, const QString& name, const QSt
     auto* line = new QLineEdit;
     auto* browse = new QToolButton;
     browse->setText(QStringLiteral("\u2026"));
-    browse->setAccessibleName(tr("Choose file or folder"));
+    browse->setAccessibleName(tr("Choose: %1").arg(name));
     browse->setToolTip(tr("Choose file or folder"));
     layout->addWidget(line, 1);
     layout->addWidget(browse);
@@ -250,8 +251,8 @@ void SetupPanel::addPath(const std::string& path, const QString& name, const QSt
         edited();
     };
     connect(line, &QLineEdit::textEdited, this, touch);
-    connect(browse, &QToolButton::clicked, this, [this, line, touch] {
-        const QString chosen = choosePath(line->text());
+    connect(browse, &QToolButton::clicked, this, [choose, line, touch] {
+        const QString chosen = choose(line->text());
         if (!chosen.isEmpty()) {
             line->setText(chosen);
             touch();
@@ -259,7 +260,7 @@ void SetupPanel::addPath(const std::string& path, const QString& name, const QSt
     });
 }
 
-QString SetupPanel::choosePath(const QString& before)
+QString SetupPanel::chooseData(const QString& before)
 {
     const std::string set = present("data.kind");
     if (dataKind(set).path == DataPath::Folder) {
@@ -268,6 +269,11 @@ QString SetupPanel::choosePath(const QString& before)
     return QFileDialog::getOpenFileName(this, tr("Data file"), before,
         set == "csv" ? tr("Tables (*.csv *.tsv *.txt *.gz);;All files (*)")
                      : tr("Texts (*.txt *.md *.gz);;All files (*)"));
+}
+
+QString SetupPanel::chooseWeights(const QString& before)
+{
+    return QFileDialog::getOpenFileName(this, tr("Weights"), before, tr("Safetensors (*.safetensors);;All files (*)"));
 }
 
 void SetupPanel::addText(const std::string& path, const QString& name, const QString& tip)
@@ -348,6 +354,9 @@ std::vector<std::pair<std::string, nlohmann::json>> SetupPanel::changes() const
         const auto value = field->read();
         if (value && (*value != field->shown || !field->isShared)) {
             result.emplace_back(field->path, *value);
+            if (field->path == "model.weights") {
+                result.emplace_back("model.weights_hash", nullptr); // that of the file before
+            }
         }
     }
     return result;

@@ -57,8 +57,10 @@ private:
     void addCombo(const std::string& path, const QString& name, const QString& tip, const QStringList& choices);
     void addNumber(const std::string& path, const QString& name, const QString& tip, bool isInteger, double minimum,
         double maximum, const QString& requirement);
-    void addPath(const std::string& path, const QString& name, const QString& tip);
-    [[nodiscard]] QString choosePath(const QString& before);
+    void addPath(const std::string& path, const QString& name, const QString& tip,
+        const std::function<QString(const QString& before)>& choose);
+    [[nodiscard]] QString chooseData(const QString& before);
+    [[nodiscard]] QString chooseWeights(const QString& before);
     void addText(const std::string& path, const QString& name, const QString& tip);
     void addFlag(const std::string& path, const QString& name, const QString& tip);
     void addHidden(const std::string& path, const QString& name, const QString& tip);

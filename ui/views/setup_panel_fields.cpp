@@ -47,6 +47,9 @@ void SetupPanel::makeModelFields()
     addFlag("model.checkpointing", tr("Checkpointing"),
         tr("The backward pass computes the activations of each block again instead of keeping them: the same results "
            "with less memory and more time"));
+    addPath("model.weights", tr("Weights"),
+        tr("A .safetensors file that training starts from, with PyTorch's names; empty: weights are drawn"),
+        [this](const QString& before) { return chooseWeights(before); });
     addNumber("model.init_gain", tr("Init gain"), tr("Multiplies PyTorch's default initial weights"), false, 1e-30,
         1e30, tr("a number above 0"));
 }
@@ -63,7 +66,8 @@ void SetupPanel::makeDataFields()
            "yours"),
         kinds);
     addNumber("data.batch", tr("Batch"), tr("Samples per step"), true, 1, 1e6, tr("a whole number, 1 or more"));
-    addPath("data.path", tr("Path"), tr("Your file (csv, text) or the folder of your files (images)"));
+    addPath("data.path", tr("Path"), tr("Your file (csv, text) or the folder of your files (images)"),
+        [this](const QString& before) { return chooseData(before); });
     addCombo("data.header", tr("Header"), tr("Whether the table's first row names its columns"),
         {QStringLiteral("auto"), QStringLiteral("yes"), QStringLiteral("no")});
     addText(

@@ -58,7 +58,7 @@ QString faultHint(FaultKind fault)
     case FaultKind::LrJump:
         return StepPanel::tr("Factor on the learning rate of the next step");
     case FaultKind::ExplodingInit:
-        return StepPanel::tr("All weights become their initial values times this factor");
+        return StepPanel::tr("All weights become what the seed draws, times this factor");
     case FaultKind::Saturation:
         return StepPanel::tr("Factor on the weights of the first layer, from the next step on");
     }
