@@ -51,12 +51,12 @@ struct RunFacts
     std::int64_t firstStep = 0;
     std::int64_t lastStep = -1;
 
-    std::vector<StepRange> skips; ///< stretches
-    StepRange leadingSkips; ///< from the first step on: finding the scale
+    std::vector<StepRange> skips {}; ///< stretches
+    StepRange leadingSkips {}; ///< from the first step on: finding the scale
     std::int64_t skippedLater = 0; ///< steps behind those
     std::int64_t growths = 0; ///< of the scale, not by hand
     std::int64_t backoffs = 0; ///< behind the leading skips
-    std::vector<StepRange> badLosses; ///< stretches of a loss that is not finite
+    std::vector<StepRange> badLosses {}; ///< stretches of a loss that is not finite
     std::int64_t zeroGradients = 0; ///< steps with a loss and no gradient at all
     std::int64_t clipped = 0; ///< steps
     std::int64_t unmoved = 0; ///< steps taken that moved no weight
@@ -69,7 +69,7 @@ struct RunFacts
     double stepMs = 0; ///< medians
     double waitMs = 0;
     double scalerMs = 0; ///< unscaling, checking and clipping
-    std::string origin; ///< of the first Numerics event that names a place
+    std::string origin {}; ///< of the first Numerics event that names a place
     std::int64_t originStep = -1;
 
     [[nodiscard]] bool isBroken() const; ///< ended with broken weights, or with a loss that is not finite any more

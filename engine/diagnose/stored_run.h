@@ -10,11 +10,11 @@ namespace mantissa {
 
 struct StoredRun
 {
-    LaneConfig config; ///< at the end of the records
-    std::vector<StepRecord> records;
-    std::vector<Event> events;
-    std::optional<RunStatus> status;
-    std::vector<Sibling> siblings; ///< that began with it
+    LaneConfig config {}; ///< at the end of the records
+    std::vector<StepRecord> records {};
+    std::vector<Event> events {};
+    std::optional<RunStatus> status {};
+    std::vector<Sibling> siblings {}; ///< that began with it
 
     /// Valid as long as this is.
     [[nodiscard]] RunView view() const { return {config, records, events, status, siblings}; }

@@ -97,8 +97,6 @@ public:
         return *found;
     }
 
-    [[nodiscard]] bool has(const char* key) const { return m_json.contains(key); }
-
     [[nodiscard]] std::string text(const char* key) const
     {
         const json& value = at(key);
