@@ -95,7 +95,7 @@ bool RunFacts::isBroken() const
 
 bool RunFacts::hasRisen() const
 {
-    return steps >= 30 && lastLoss > 1.5 * firstLoss;
+    return steps >= 30 && lastLoss > 1.5 * startLoss;
 }
 
 bool RunFacts::isStill() const
@@ -147,6 +147,8 @@ RunFacts factsOf(const RunView& run)
     facts.updateRatio = medianOf(records, [](const StepRecord& record) {
         return record.skipped ? std::numeric_limits<double>::quiet_NaN() : record.updateRatio;
     });
+    facts.startLoss
+        = std::isfinite(records.front().loss) ? records.front().loss : std::numeric_limits<double>::quiet_NaN();
     facts.firstLoss = meanLoss(records);
     std::vector<StepRecord> reversed(records.rbegin(),
         records.rbegin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(records.size(), 5 * lossWindow)));

@@ -62,6 +62,7 @@ struct RunFacts
     std::int64_t unmoved = 0; ///< steps taken that moved no weight
     double flushed = 0; ///< mean share over the steps with a finite gradient
     double updateRatio = 0; ///< median over the steps taken
+    double startLoss = 0; ///< of the first step; NaN if that is not finite
     double firstLoss = 0; ///< mean of the first ten finite ones; NaN if there is none
     double lastLoss = 0; ///< of the last ten
     double minScale = 1;

@@ -21,8 +21,8 @@ Result diverges(const RunFacts& facts)
     Finding finding {.rule = "diverges", .severity = Severity::Problem, .confidence = Confidence::Likely};
     finding.firstStep = facts.firstStep;
     finding.lastStep = facts.lastStep;
-    finding.title = fmt::format("The loss has risen from {:.3g} to {:.3g}.", facts.firstLoss, facts.lastLoss);
-    finding.evidence = {{"first_loss", facts.firstLoss}, {"last_loss", facts.lastLoss}, {"fp32_too", isFp32Too}};
+    finding.title = fmt::format("The loss has risen from {:.3g} to {:.3g}.", facts.startLoss, facts.lastLoss);
+    finding.evidence = {{"first_loss", facts.startLoss}, {"last_loss", facts.lastLoss}, {"fp32_too", isFp32Too}};
     finding.advice = isFp32Too
         ? "The FP32 lane rises too, so the precision is not at fault: lower the learning rate."
         : "Lower the learning rate, or clip the gradient; compare with an FP32 lane of the same seed.";
