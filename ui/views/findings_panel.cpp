@@ -101,7 +101,7 @@ FindingsPanel::FindingsPanel(SessionController* controller, RunLoader* loader, Q
     connect(copyButton, &QToolButton::clicked, this, &FindingsPanel::copy);
     connect(m_loader, &RunLoader::laneDiagnosed, this,
         [this](std::uint32_t lane, const std::shared_ptr<const std::vector<Finding>>& findings) {
-            show(lane, *findings);
+            display(lane, *findings);
         });
     connect(m_loader, &RunLoader::failed, this, [this] { m_isLooking = false; });
     connect(m_controller, &SessionController::sessionReplaced, this, [this] {
@@ -147,7 +147,7 @@ void FindingsPanel::look()
     m_loader->diagnoseLane(m_controller->writer(), *m_lane);
 }
 
-void FindingsPanel::show(std::uint32_t lane, const std::vector<Finding>& findings)
+void FindingsPanel::display(std::uint32_t lane, const std::vector<Finding>& findings)
 {
     if (m_lane != lane || !m_isLooking) {
         return;

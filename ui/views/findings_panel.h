@@ -35,7 +35,7 @@ public:
 
 private:
     void look();
-    void show(std::uint32_t lane, const std::vector<Finding>& findings);
+    void display(std::uint32_t lane, const std::vector<Finding>& findings);
     void say(const QString& html);
     void copy() const;
 
