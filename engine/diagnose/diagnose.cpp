@@ -30,7 +30,9 @@ std::vector<Finding> diagnose(const RunView& run)
             }
         }
     }
-    std::ranges::stable_sort(findings, std::ranges::greater {}, &Finding::severity);
+    std::ranges::stable_sort(findings, [](const Finding& a, const Finding& b) {
+        return a.severity != b.severity ? a.severity > b.severity : a.confidence < b.confidence;
+    });
     return findings;
 }
 

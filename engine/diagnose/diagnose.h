@@ -8,7 +8,7 @@
 
 namespace mantissa {
 
-/// The worst first. Empty: nothing to say.
+/// The worst first, and of these the surest. Empty: nothing to say.
 std::vector<Finding> diagnose(const RunView& run);
 
 } // namespace mantissa

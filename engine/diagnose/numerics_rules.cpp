@@ -56,9 +56,8 @@ Result brokenNumbers(const RunFacts& facts)
         finding.advice = "They arose in FP32: look at the data, the learning rate and the initial weights first.";
     }
     if (fp32DivergesToo(facts)) {
-        finding.advice
-            = "The FP32 lane breaks too, so this is no fault of the precision: lower the learning rate, or look at "
-              "the data.";
+        finding.advice = "The FP32 lane breaks too, so it is not the precision's doing but something both share: the "
+                         "settings, the learning rate or the data.";
         finding.evidence["fp32_breaks_too"] = true;
     } else if (hasHealthyFp32(facts) && facts.lower != DType::Float32) {
         finding.evidence["fp32_breaks_too"] = false;

@@ -458,10 +458,7 @@ StepRecord Lane::step(const StepWatcher& watcher)
 
     PhaseTimer timer;
     m_executor->downloadStepOutputs();
-    record.loss = m_executor->scalar(m_step.loss) * m_faults.lossFactor;
-    if (!m_config->accumulation.divide) {
-        record.loss /= static_cast<double>(m_config->accumulation.steps);
-    }
+    record.loss = stepLoss(record.droppedMicroBatches);
     record.lossFinite = std::isfinite(record.loss) && record.droppedMicroBatches == 0;
     reportGradients(record);
     reportUpdate(record);
@@ -605,7 +602,7 @@ void Lane::runBlocks(StepRecord& record, const StepWatcher& watcher)
         case StepBlock::Update:
             if (!m_step.microFoundInf) {
                 readCheck(hasChecked);
-                updateScaler(m_foundInf, m_executor->scalar(m_step.loss) * m_faults.lossFactor);
+                updateScaler(m_foundInf, stepLoss(record.droppedMicroBatches));
                 writeScale();
                 m_executor->uploadStepInputs(); // the unscaling may be still to come
             }
@@ -619,6 +616,14 @@ void Lane::runBlocks(StepRecord& record, const StepWatcher& watcher)
         }
         tell(watcher, stageOf(block));
     }
+}
+
+/// The mean over the micro-batches that the guard let pass; NaN if it dropped them all.
+double Lane::stepLoss(std::int32_t dropped) const
+{
+    const auto parts = static_cast<double>(m_config->accumulation.steps);
+    const double toMean = (m_config->accumulation.divide ? parts : 1.0) / (parts - static_cast<double>(dropped));
+    return m_faults.lossFactor * m_executor->scalar(m_step.loss) * toMean;
 }
 
 /// Before this step's check only that of the step before is known.

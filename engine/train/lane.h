@@ -126,6 +126,7 @@ private:
     void writeLr();
     void runMicroBatches(StepRecord& record, const StepWatcher& watcher);
     void runBlocks(StepRecord& record, const StepWatcher& watcher);
+    [[nodiscard]] double stepLoss(std::int32_t dropped) const;
     void readCheck(bool hasChecked);
     void updateScaler(bool foundInf, double loss);
     void advanceSchedule(bool hasChecked);

@@ -40,7 +40,7 @@ struct StepGraph
 
     // Scalars the host reads.
     ValueId microLoss = 0; ///< of the last micro-batch, times the loss weight
-    ValueId loss = 0; ///< of the step: the mean over micro-batches
+    ValueId loss = 0; ///< of the step: the sum of its micro-batches, each divided by their number if they are
     std::optional<ValueId> microFoundInf; ///< in the gradients' sums after a micro-batch
     ValueId foundInf = 0;
     ValueId sumSquares = 0; ///< of the gradients as they leave unscale

@@ -91,6 +91,14 @@ private slots:
         QVERIFY(without.records[5].skipped && !with.records[5].skipped);
         QCOMPARE(with.records[5].droppedMicroBatches, 1);
         QCOMPARE(with.records[6].droppedMicroBatches, 0);
+        // The loss is the mean of the three that are left, not a quarter too small; of none it is unknown.
+        const double usual = (with.records[4].loss + with.records[6].loss) / 2;
+        QVERIFY2(std::abs(with.records[5].loss / usual - 1) < 0.15,
+            qPrintable(QString::number(with.records[5].loss / usual)));
+        QVERIFY(!with.records[5].lossFinite && std::isfinite(with.records[5].loss));
+        const RunRecorder alone = train(merged(spoiled, {{"accumulation", {{"guard", true}}}}));
+        QVERIFY(std::isnan(alone.records[5].loss) && alone.records[5].droppedMicroBatches == 1);
+        QVERIFY(std::isfinite(alone.records[6].loss));
     }
 
     void aHugeSampleMakesALargeLoss()
