@@ -4,6 +4,7 @@
 #include "ui/session/app_paths.h"
 #include "ui/views/command_palette.h"
 #include "ui/views/experiments_view.h"
+#include "ui/views/format_explorer.h"
 #include "ui/views/help_dialogs.h"
 #include "ui/views/icon.h"
 #include "ui/views/lane_list.h"
@@ -368,6 +369,14 @@ void MainWindow::makeToolsMenu()
     add(
         menu, QStringLiteral("scalerLab"), tr("&Scaler lab\u2026"), {}, [this] { showScalerLab(); },
         tr("What each kind of gradient scaler would do with given steps, without training"));
+    add(
+        menu, QStringLiteral("formatExplorer"), tr("&Format explorer\u2026"), {},
+        [this] {
+            auto* dialog = new FormatExplorer(this);
+            dialog->setAttribute(Qt::WA_DeleteOnClose);
+            dialog->show();
+        },
+        tr("A number's bits, value and error in every format, and what sums do there"));
     add(
         menu, QStringLiteral("memoryPlanner"), tr("&Memory planner\u2026"), {},
         [this] {
