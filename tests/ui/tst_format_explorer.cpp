@@ -93,6 +93,8 @@ private slots:
         FormatExplorer explorer;
         explorer.show();
         auto* table = named<QTableWidget>(&explorer, QStringLiteral("Results in every format"));
+        type(named<QLineEdit>(&explorer, QStringLiteral("a")), QStringLiteral("1"));
+        type(named<QLineEdit>(&explorer, QStringLiteral("b")), QStringLiteral("0.001"));
         type(named<QLineEdit>(&explorer, QStringLiteral("n")), QStringLiteral("5000"));
         QVERIFY(table->item(3, 0)->text() == QStringLiteral("FP16"));
         QCOMPARE(table->item(0, 5)->text(), QStringLiteral("5000"));

@@ -12,6 +12,7 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
+#include <QScreen>
 #include <QScrollArea>
 #include <QTableWidget>
 #include <QVBoxLayout>
@@ -81,11 +82,12 @@ FormatExplorer::FormatExplorer(QWidget* parent)
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(scroll);
-    resize(inner->sizeHint() + QSize(32, 16));
     connect(m_input, &QLineEdit::editingFinished, this, &FormatExplorer::enter);
     connect(m_range, &RangeLine::picked, this, &FormatExplorer::setValue);
     setValue(m_value);
     calculate();
+    const QSize wanted(fontMetrics().averageCharWidth() * 170, fontMetrics().height() * 42);
+    resize(wanted.boundedTo(screen()->availableSize() * 9 / 10));
 }
 
 QWidget* FormatExplorer::makeRows()
@@ -183,9 +185,9 @@ QWidget* FormatExplorer::makeCalculation()
         connect(field, &QLineEdit::textChanged, this, &FormatExplorer::calculate);
         return field;
     };
-    m_a = add(tr("a"), QStringLiteral("1"), tr("The first operand, and the term of the running sum"));
-    m_b = add(tr("b"), QStringLiteral("0.001"), tr("The second operand"));
-    m_c = add(tr("c"), QStringLiteral("-0.001"), tr("What is added to the product"));
+    m_a = add(tr("a"), QStringLiteral("1.001"), tr("The first operand, and the term of the running sum"));
+    m_b = add(tr("b"), QStringLiteral("1.001"), tr("The second operand"));
+    m_c = add(tr("c"), QStringLiteral("-1.002"), tr("What is added to the product"));
     m_n = add(tr("n"), QStringLiteral("5000"), tr("Terms of the running sum, at most %1").arg(formatCount(mostTerms)));
     column->addLayout(row);
     m_results = new QTableWidget(static_cast<int>(floatFormats().size()), 6);
@@ -197,6 +199,7 @@ QWidget* FormatExplorer::makeCalculation()
     m_results->setAccessibleName(tr("Results in every format"));
     m_results->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
     m_results->horizontalHeader()->setStretchLastSection(true);
+    m_results->verticalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
     m_results->setMinimumHeight((fontMetrics().height() + 10) * (static_cast<int>(floatFormats().size()) + 1) + 8);
     column->addWidget(m_results);
     return part;
