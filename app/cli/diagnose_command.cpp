@@ -32,6 +32,7 @@ std::string findingText(const Finding& finding)
 {
     std::string text = fmt::format(
         "{} ({}, {})\n  {}\n", finding.rule, nameOf(finding.severity), nameOf(finding.confidence), finding.title);
+    text += finding.op.empty() ? "" : fmt::format("  in {}\n", finding.op);
     if (finding.firstStep >= 0) {
         text += finding.firstStep == finding.lastStep
             ? fmt::format("  step {}\n", finding.firstStep)

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <span>
+#include <utility>
 
 namespace mantissa {
 
@@ -19,16 +22,59 @@ std::string_view nameOf(Confidence confidence)
     return names.at(static_cast<std::size_t>(confidence));
 }
 
+namespace {
+
+std::vector<Finding> applied(const std::vector<Rule>& rules, const RunFacts& facts)
+{
+    std::vector<Finding> findings;
+    for (const Rule rule : rules) {
+        if (auto finding = rule(facts)) {
+            findings.push_back(std::move(*finding));
+        }
+    }
+    return findings;
+}
+
+/// The rules on settings, for every stretch of steps in which they stayed the same. A rule that holds in several names
+/// the first, and the steps of all.
+std::vector<Finding> settingFindings(const RunView& run)
+{
+    if (run.history.empty()) {
+        return applied(settingRules(), factsOf(run));
+    }
+    std::vector<Finding> findings;
+    for (std::size_t i = 0; i < run.history.size(); ++i) {
+        const bool isLast = i + 1 == run.history.size();
+        const auto begin = std::ranges::lower_bound(run.records, run.history[i].step, {}, &StepRecord::step);
+        const auto end = isLast ? run.records.end()
+                                : std::ranges::lower_bound(run.records, run.history[i + 1].step, {}, &StepRecord::step);
+        if (begin == end) {
+            continue;
+        }
+        const RunView part {run.history[i].config, std::span(begin, end), run.events,
+            isLast ? run.status : std::optional(RunStatus::Stopped), run.siblings};
+        for (Finding& finding : applied(settingRules(), factsOf(part))) {
+            const auto known = std::ranges::find(findings, finding.rule, &Finding::rule);
+            if (known != findings.end()) {
+                known->lastStep = std::prev(end)->step;
+            } else {
+                finding.firstStep = begin->step;
+                finding.lastStep = std::prev(end)->step;
+                findings.push_back(std::move(finding));
+            }
+        }
+    }
+    return findings;
+}
+
+} // namespace
+
 std::vector<Finding> diagnose(const RunView& run)
 {
     const RunFacts facts = factsOf(run);
-    std::vector<Finding> findings;
-    for (const auto& rules : {numericsRules(), scaleRules(), settingRules(), trainingRules()}) {
-        for (const Rule rule : rules) {
-            if (auto finding = rule(facts)) {
-                findings.push_back(std::move(*finding));
-            }
-        }
+    std::vector<Finding> findings = settingFindings(run);
+    for (const auto& rules : {numericsRules(), scaleRules(), trainingRules()}) {
+        std::ranges::move(applied(rules, facts), std::back_inserter(findings));
     }
     std::ranges::stable_sort(findings, [](const Finding& a, const Finding& b) {
         return a.severity != b.severity ? a.severity > b.severity : a.confidence < b.confidence;

@@ -14,14 +14,20 @@ using Result = std::optional<Finding>;
 
 bool fp32DivergesToo(const RunFacts& facts)
 {
-    return facts.lower != DType::Float32
-        && std::ranges::any_of(facts.run.siblings, [](const Sibling& lane) { return lane.isFp32 && lane.hasDiverged; });
+    return facts.lower != DType::Float32 && !facts.run.siblings.empty()
+        && std::ranges::all_of(facts.run.siblings, &Sibling::hasDiverged);
 }
 
-bool hasHealthyFp32(const RunFacts& facts)
+/// The fault that was injected last before the step, in words; empty if there is none.
+std::string faultBefore(const RunFacts& facts, std::int64_t step)
 {
-    return std::ranges::any_of(
-        facts.run.siblings, [](const Sibling& lane) { return lane.isFp32 && !lane.hasDiverged; });
+    std::string words;
+    for (const Event* fault : facts.faults) {
+        if (fault->step <= step) {
+            words = fmt::format("{} = {} was injected at step {}. ", fault->path, fault->after, fault->step);
+        }
+    }
+    return words;
 }
 
 /// The last stretch of skips, if it is long and nothing was taken behind it.
@@ -44,7 +50,7 @@ Result brokenNumbers(const RunFacts& facts)
     finding.op = facts.origin;
     finding.firstStep = facts.originStep >= 0 ? facts.originStep : since;
     finding.lastStep = facts.lastStep;
-    finding.evidence = {{"since_step", since}, {"loss_before", facts.firstLoss}};
+    finding.evidence = {{"since_step", since}, {"loss_before", facts.lossBefore(finding.firstStep)}};
     if (!facts.origin.empty()) {
         finding.title = fmt::format("Numbers stopped being finite; the first were in {}.", facts.origin);
         finding.advice = facts.hasScaler
@@ -59,9 +65,10 @@ Result brokenNumbers(const RunFacts& facts)
         finding.advice = "The FP32 lane breaks too, so it is not the precision's doing but something both share: the "
                          "settings, the learning rate or the data.";
         finding.evidence["fp32_breaks_too"] = true;
-    } else if (hasHealthyFp32(facts) && facts.lower != DType::Float32) {
+    } else if (!facts.run.siblings.empty()) {
         finding.evidence["fp32_breaks_too"] = false;
     }
+    finding.advice = faultBefore(facts, since) + finding.advice;
     return finding;
 }
 
@@ -92,13 +99,18 @@ Result collapsingScale(const RunFacts& facts)
               "large "
               "for the format (then BF16, or FP32 for that op).";
     } else {
-        finding.title = fmt::format("Every step is skipped: the gradient overflows at every scale tried{}.", place);
+        const bool isFixed = facts.config.scaler->family == "fixed" || facts.config.scaler->frozen;
+        finding.title = isFixed
+            ? fmt::format("Every step is skipped: the gradient overflows at the scale of {:.3g}, which never moves{}.",
+                inStretch.back().scale, place)
+            : fmt::format("Every step is skipped: the gradient overflows at every scale tried{}.", place);
         finding.advice = fp32DivergesToo(facts)
             ? "The FP32 lane diverges too, so the training is at fault, not the precision: lower the learning rate."
-            : "If the scale is far below 1, the raw gradient is infinite or NaN: look at the data and at the first op "
-              "named. "
-              "If it stands at a floor, lower the floor or make the loss smaller.";
+            : isFixed ? "Choose a smaller scale, or a scaler that backs off."
+                      : "If the scale is far below 1, the raw gradient is infinite or NaN: look at the data and at the "
+                        "first op named. If it stands at a floor, lower the floor or make the loss smaller.";
     }
+    finding.advice = faultBefore(facts, skips->first) + finding.advice;
     return finding;
 }
 
@@ -123,6 +135,7 @@ Result badBatch(const RunFacts& facts)
         ? "Look at the samples of that step. Nothing guards the micro-batches, so the bad one cost the whole step: "
           "accumulation.guard drops it alone."
         : "Look at the samples of that step for NaN, infinity and values far outside the rest.";
+    finding.advice = faultBefore(facts, isolated->first) + finding.advice;
     return finding;
 }
 

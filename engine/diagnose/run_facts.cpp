@@ -1,6 +1,7 @@
 #include "engine/diagnose/run_facts.h"
 
 #include "engine/autocast/policy.h"
+#include "engine/train/fault.h"
 
 #include <algorithm>
 #include <cmath>
@@ -65,6 +66,20 @@ template <typename Records> double meanLoss(Records records)
     return count == 0 ? std::numeric_limits<double>::quiet_NaN() : sum / static_cast<double>(count);
 }
 
+double startLossOf(const RunFacts& facts)
+{
+    const std::span<const StepRecord> records = facts.run.records;
+    if (facts.isFresh && std::isfinite(records.front().loss)) {
+        return records.front().loss;
+    }
+    constexpr std::size_t beginning = 20;
+    double largest = std::numeric_limits<double>::quiet_NaN();
+    for (const StepRecord& record : records.first(std::min(records.size(), beginning))) {
+        largest = std::isfinite(record.loss) ? std::fmax(largest, record.loss) : largest;
+    }
+    return largest;
+}
+
 bool isSetByHand(std::span<const Event> events, std::int64_t step)
 {
     return std::ranges::any_of(events, [step](const Event& event) {
@@ -103,6 +118,14 @@ bool RunFacts::isStill() const
     return steps >= 50 && std::abs(lastLoss - firstLoss) <= 0.02 * std::abs(firstLoss);
 }
 
+double RunFacts::lossBefore(std::int64_t step) const
+{
+    const auto count = static_cast<std::size_t>(std::clamp<std::int64_t>(step - firstStep, 0, steps));
+    std::vector<StepRecord> before(run.records.begin(), run.records.begin() + static_cast<std::ptrdiff_t>(count));
+    std::ranges::reverse(before);
+    return meanLoss(std::span<const StepRecord>(before));
+}
+
 RunFacts factsOf(const RunView& run)
 {
     RunFacts facts {.run = run, .config = run.config};
@@ -115,12 +138,16 @@ RunFacts factsOf(const RunView& run)
             facts.origin = event.path;
             facts.originStep = event.step;
         }
+        if (event.kind == EventKind::Set && faultNamed(event.path) != nullptr) {
+            facts.faults.push_back(&event);
+        }
     }
     if (records.empty()) {
         return facts;
     }
     facts.firstStep = records.front().step;
     facts.lastStep = records.back().step;
+    facts.isFresh = facts.firstStep == 0 && run.config.model.weights.empty();
     facts.skips = stretches(records, [](const StepRecord& record) { return record.skipped; });
     facts.leadingSkips = {facts.firstStep, facts.firstStep - 1};
     if (!facts.skips.empty() && facts.skips.front().first == facts.firstStep) {
@@ -147,8 +174,7 @@ RunFacts factsOf(const RunView& run)
     facts.updateRatio = medianOf(records, [](const StepRecord& record) {
         return record.skipped ? std::numeric_limits<double>::quiet_NaN() : record.updateRatio;
     });
-    facts.startLoss
-        = std::isfinite(records.front().loss) ? records.front().loss : std::numeric_limits<double>::quiet_NaN();
+    facts.startLoss = startLossOf(facts);
     facts.firstLoss = meanLoss(records);
     std::vector<StepRecord> reversed(records.rbegin(),
         records.rbegin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(records.size(), 5 * lossWindow)));

@@ -13,13 +13,20 @@
 
 namespace mantissa {
 
-/// Another lane of the same session, to compare with.
+/// An FP32 lane of the same session that differs in precision and scaler alone: what both do is not the precision's
+/// doing.
 struct Sibling
 {
     std::string name;
-    bool isFp32 = false;
     bool hasDiverged = false; ///< its weights are broken, or its loss rose
     double stepMs = 0; ///< median
+};
+
+/// Settings that held from a step on.
+struct SettingsSince
+{
+    std::int64_t step = 0;
+    LaneConfig config;
 };
 
 /// What is known of a run. The spans must outlive its diagnosis.
@@ -30,6 +37,7 @@ struct RunView
     std::span<const Event> events;
     std::optional<RunStatus> status; ///< nothing: it goes on
     std::vector<Sibling> siblings {};
+    std::vector<SettingsSince> history {}; ///< by step, the last is `config`; empty: that held throughout
 };
 
 /// A stretch of consecutive steps.
@@ -47,6 +55,7 @@ struct RunFacts
     const LaneConfig& config;
     DType lower = DType::Float32; ///< the policy's 16-bit format
     bool hasScaler = false;
+    bool isFresh = true; ///< began with weights that had learnt nothing
     std::int64_t steps = 0;
     std::int64_t firstStep = 0;
     std::int64_t lastStep = -1;
@@ -62,7 +71,8 @@ struct RunFacts
     std::int64_t unmoved = 0; ///< steps taken that moved no weight
     double flushed = 0; ///< mean share over the steps with a finite gradient
     double updateRatio = 0; ///< median over the steps taken
-    double startLoss = 0; ///< of the first step; NaN if that is not finite
+    double startLoss = 0; ///< what a loss that has risen is above: the first one of weights that had learnt nothing,
+                          ///< else the largest of the first twenty; NaN if there is none
     double firstLoss = 0; ///< mean of the first ten finite ones; NaN if there is none
     double lastLoss = 0; ///< of the last ten
     double minScale = 1;
@@ -72,10 +82,13 @@ struct RunFacts
     double scalerMs = 0; ///< unscaling, checking and clipping
     std::string origin {}; ///< of the first Numerics event that names a place
     std::int64_t originStep = -1;
+    std::vector<const Event*> faults {}; ///< that were injected, in order
 
     [[nodiscard]] bool isBroken() const; ///< ended with broken weights, or with a loss that is not finite any more
     [[nodiscard]] bool hasRisen() const; ///< the loss, clearly, over the whole run
     [[nodiscard]] bool isStill() const; ///< the loss, within two percent
+    /// The mean of the ten finite losses before the step; NaN if there is none.
+    [[nodiscard]] double lossBefore(std::int64_t step) const;
 };
 
 RunFacts factsOf(const RunView& run);

@@ -118,7 +118,8 @@ Result atFloor(const RunFacts& facts)
 Result runsAway(const RunFacts& facts)
 {
     constexpr double absurd = 0x1p60;
-    if (!facts.hasScaler || facts.maxScale < absurd) {
+    if (!facts.hasScaler || facts.maxScale < absurd || facts.growths < 3
+        || facts.maxScale <= facts.run.records.front().scale) {
         return {};
     }
     Finding finding {.rule = "scale_runs_away",
@@ -126,7 +127,7 @@ Result runsAway(const RunFacts& facts)
         .confidence = Confidence::Certain};
     finding.firstStep = facts.firstStep;
     finding.lastStep = facts.lastStep;
-    finding.title = fmt::format("The scale has grown to {}: no overflow ever stops it.", facts.maxScale);
+    finding.title = fmt::format("The scale has grown to {:.3g}: no overflow stops it.", facts.maxScale);
     finding.evidence = {{"scale", std::isinf(facts.maxScale) ? nlohmann::json("inf") : nlohmann::json(facts.maxScale)}};
     finding.advice
         = "In a format with FP32's range a scaler has nothing to find; leave it out, or give it a max_scale.";

@@ -149,7 +149,8 @@ Result scalerPerMicroBatch(const RunFacts& facts)
     if (!facts.config.accumulation.scalerPerMicroBatch || !facts.hasScaler) {
         return {};
     }
-    return certain("scaler_per_micro_batch", Severity::Problem,
+    return certain("scaler_per_micro_batch",
+        facts.config.accumulation.steps > 1 ? Severity::Problem : Severity::Warning,
         "The scaler is updated after every micro-batch: a step may mix gradients of two scales.",
         "Update it once per step.");
 }
@@ -205,6 +206,25 @@ Result secondMomentSticks(const RunFacts& facts)
             1 - config.beta2),
         "Keep the optimizer's state in FP32 (optimizer.state_format), or use a smaller beta2.");
     finding.evidence = {{"beta2", config.beta2}, {"half_ulp", limitsOf(DType::BFloat16).epsilon / 4}};
+    return finding;
+}
+
+Result secondMomentVanishes(const RunFacts& facts)
+{
+    const OptimizerConfig& config = facts.config.optimizer;
+    const bool isHalfState = config.stateFormat == "fp16"
+        || (config.stateFormat == "weights" && facts.config.precision.hasHalfWeights()
+            && facts.lower == DType::Float16);
+    if (config.kind == "sgd" || !isHalfState) {
+        return {};
+    }
+    const double smallest = std::sqrt(limitsOf(DType::Float16).flushesUpTo / (1 - config.beta2));
+    Finding finding = certain("second_moment_vanishes", facts.isBroken() ? Severity::Problem : Severity::Warning,
+        fmt::format("Adam's second moment is FP16: the square of a gradient below {:.2g} is 0 there, and epsilon alone "
+                    "is left to divide by.",
+            smallest),
+        "Keep the optimizer's state in FP32 (optimizer.state_format).");
+    finding.evidence = {{"gradients_below", smallest}, {"epsilon", config.epsilon}};
     return finding;
 }
 
@@ -271,8 +291,8 @@ Result logOfSoftmax(const RunFacts& facts)
 std::vector<Rule> settingRules()
 {
     return {clipsEarly, clipsLate, stepsScaled, checksLate, updatesEarly, stepsTwice, sumsMicroBatches,
-        scalerPerMicroBatch, keepsGradients, advancesEarly, losesEpsilon, secondMomentSticks, averageSticks,
-        gradientsInHalf, sumsInHalf, logOfSoftmax};
+        scalerPerMicroBatch, keepsGradients, advancesEarly, losesEpsilon, secondMomentSticks, secondMomentVanishes,
+        averageSticks, gradientsInHalf, sumsInHalf, logOfSoftmax};
 }
 
 } // namespace mantissa

@@ -2,6 +2,7 @@
 
 #include "engine/autocast/policy.h"
 #include "engine/core/error.h"
+#include "engine/train/setting_table.h"
 
 #include <fmt/format.h>
 
@@ -11,26 +12,56 @@ namespace mantissa {
 
 namespace {
 
-LaneConfig settingsAtTheEnd(const RunStore& store, RunId id, std::int64_t lastStep)
+/// The settings of a run as they changed, up to its last step.
+std::vector<SettingsSince> historyOf(const Experiment& replay, std::int64_t lastStep)
 {
-    const Experiment experiment = parseExperiment(store.replayExperiment(id).dump(), fmt::format("run {}", id));
-    LaneConfig config = experiment.lanes.at(0);
-    for (const ScriptedEvent& event : experiment.events) {
+    std::vector<SettingsSince> history {{0, replay.lanes.at(0)}};
+    for (const ScriptedEvent& event : replay.events) {
+        if (event.step > lastStep) {
+            continue;
+        }
+        LaneConfig config = history.back().config;
         for (const auto& [path, value] : event.set) {
-            if (event.step <= lastStep) {
-                config = withSetting(config, path, value);
+            config = withSetting(config, path, value);
+        }
+        if (history.back().step == event.step) {
+            history.back().config = std::move(config);
+        } else {
+            history.push_back({event.step, std::move(config)});
+        }
+    }
+    return history;
+}
+
+/// What two lanes must share for one to be the other in FP32: everything but name, colour, precision and scaler.
+nlohmann::json shared(const Experiment& replay)
+{
+    const auto counts = [](const std::string& path) {
+        return path != "color" && !path.starts_with("precision") && !path.starts_with("scaler");
+    };
+    nlohmann::json all = nlohmann::json::object();
+    for (const Setting& row : settingTable()) {
+        if (counts(row.path)) {
+            all[row.path] = row.write(replay.lanes.at(0));
+        }
+    }
+    for (const ScriptedEvent& event : replay.events) {
+        for (const auto& [path, value] : event.set) {
+            if (counts(path)) {
+                all["events"].push_back({event.step, path, value});
             }
         }
     }
-    return config;
+    return all;
 }
 
-/// Lanes of one session begin within moments of each other.
-bool beganTogether(const RunInfo& a, const RunInfo& b)
+/// Lanes of one session were started from one document within moments of each other.
+bool beganTogether(const RunStore& store, const RunInfo& a, const RunInfo& b)
 {
     constexpr double moments = 5;
     return a.id != b.id && a.experimentName == b.experimentName && a.seed == b.seed
-        && std::abs(a.startedUnixSeconds - b.startedUnixSeconds) < moments;
+        && std::abs(a.startedUnixSeconds - b.startedUnixSeconds) < moments
+        && store.experiment(a.id) == store.experiment(b.id);
 }
 
 std::optional<RunStatus> statusOf(const RunInfo& run)
@@ -47,16 +78,22 @@ StoredRun readStoredRun(const RunStore& store, RunId id)
         throw Error(ErrorCode::InvalidArgument, fmt::format("There is no run {} in this database.", id));
     }
     StoredRun run {.records = store.records(id), .events = store.events(id), .status = statusOf(*info)};
-    run.config = settingsAtTheEnd(store, id, run.records.empty() ? 0 : run.records.back().step);
+    const Experiment replay = parseExperiment(store.replayExperiment(id).dump(), fmt::format("run {}", id));
+    run.history = historyOf(replay, run.records.empty() ? 0 : run.records.back().step);
+    run.config = run.history.back().config;
     for (const RunInfo& other : store.runs()) {
-        const bool isFp32 = policyNamed(other.policy).lower == DType::Float32;
-        if (!beganTogether(*info, other) || !isFp32) {
+        if (policyNamed(other.policy).lower != DType::Float32 || !beganTogether(store, *info, other)) {
+            continue;
+        }
+        const Experiment otherReplay
+            = parseExperiment(store.replayExperiment(other.id).dump(), fmt::format("run {}", other.id));
+        if (shared(otherReplay) != shared(replay)) {
             continue;
         }
         const std::vector<StepRecord> records = store.records(other.id);
-        const RunView view {LaneConfig {}, records, {}, statusOf(other)};
+        const RunView view {otherReplay.lanes.at(0), records, {}, statusOf(other)};
         const RunFacts facts = factsOf(view);
-        run.siblings.push_back({other.lane, isFp32, facts.isBroken() || facts.hasRisen(), facts.stepMs});
+        run.siblings.push_back({other.lane, facts.isBroken() || facts.hasRisen(), facts.stepMs});
     }
     return run;
 }

@@ -14,10 +14,11 @@ struct StoredRun
     std::vector<StepRecord> records {};
     std::vector<Event> events {};
     std::optional<RunStatus> status {};
-    std::vector<Sibling> siblings {}; ///< that began with it
+    std::vector<Sibling> siblings {};
+    std::vector<SettingsSince> history {};
 
     /// Valid as long as this is.
-    [[nodiscard]] RunView view() const { return {config, records, events, status, siblings}; }
+    [[nodiscard]] RunView view() const { return {config, records, events, status, siblings, history}; }
 };
 
 /// Throws Error (InvalidArgument) if there is no such run, and what the store throws.

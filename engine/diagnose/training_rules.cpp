@@ -16,8 +16,8 @@ Result diverges(const RunFacts& facts)
     if (!facts.hasRisen() || facts.isBroken()) {
         return {};
     }
-    const bool isFp32Too = facts.lower != DType::Float32
-        && std::ranges::any_of(facts.run.siblings, [](const Sibling& lane) { return lane.isFp32 && lane.hasDiverged; });
+    const bool isFp32Too = facts.lower != DType::Float32 && !facts.run.siblings.empty()
+        && std::ranges::all_of(facts.run.siblings, &Sibling::hasDiverged);
     Finding finding {.rule = "diverges", .severity = Severity::Problem, .confidence = Confidence::Likely};
     finding.firstStep = facts.firstStep;
     finding.lastStep = facts.lastStep;
@@ -26,6 +26,33 @@ Result diverges(const RunFacts& facts)
     finding.advice = isFp32Too
         ? "The FP32 lane rises too, so the precision is not at fault: lower the learning rate."
         : "Lower the learning rate, or clip the gradient; compare with an FP32 lane of the same seed.";
+    if (!facts.faults.empty()) {
+        finding.advice = fmt::format("{} = {} was injected at step {}. ", facts.faults.front()->path,
+                             facts.faults.front()->after, facts.faults.front()->step)
+            + finding.advice;
+    }
+    return finding;
+}
+
+/// A loss that has gone nowhere in a hundred steps.
+Result learnsNothing(const RunFacts& facts)
+{
+    if (!facts.isFresh || facts.steps < 100 || facts.isBroken() || facts.hasRisen()
+        || facts.lastLoss < 0.95 * facts.startLoss) {
+        return {};
+    }
+    double largest = 0;
+    for (const StepRecord& record : facts.run.records) {
+        largest = std::isfinite(record.loss) ? std::max(largest, record.loss) : largest;
+    }
+    Finding finding {.rule = "learns_nothing", .severity = Severity::Warning, .confidence = Confidence::Likely};
+    finding.firstStep = facts.firstStep;
+    finding.lastStep = facts.lastStep;
+    finding.title = fmt::format("The loss stands where it began: {:.3g}, now {:.3g}.", facts.startLoss, facts.lastLoss);
+    finding.evidence = {{"first_loss", facts.startLoss}, {"last_loss", facts.lastLoss}, {"largest_loss", largest}};
+    finding.advice = largest > 5 * facts.startLoss
+        ? "It went far up on the way: the learning rate is too high."
+        : "Is the learning rate too low, or does the gradient not reach the weights?";
     return finding;
 }
 
@@ -35,18 +62,21 @@ Result spikes(const RunFacts& facts)
     constexpr std::size_t window = 10;
     const auto records = facts.run.records;
     std::int64_t count = 0;
-    std::int64_t first = -1;
+    std::int64_t worst = -1;
     double factor = 0;
+    // A loss near zero jumps about; what is small against where it began is no spike.
+    const double worthSaying = (facts.isFresh ? 0.3 : 2.0) * facts.startLoss;
     for (std::size_t i = window; i + 2 < records.size(); ++i) {
         double before = 0;
         for (std::size_t j = i - window; j < i; ++j) {
             before = std::max(before, records[j].loss);
         }
         const bool isSpike = std::isfinite(records[i].loss) && records[i].loss > 5 * before && before > 0
+            && records[i].loss > worthSaying
             && std::min(records[i + 1].loss, records[i + 2].loss) < records[i].loss / 3;
         if (isSpike) {
             ++count;
-            first = first < 0 ? records[i].step : first;
+            worst = records[i].loss / before > factor ? records[i].step : worst;
             factor = std::max(factor, records[i].loss / before);
         }
     }
@@ -54,10 +84,10 @@ Result spikes(const RunFacts& facts)
         return {};
     }
     Finding finding {.rule = "loss_spike", .severity = Severity::Warning, .confidence = Confidence::Likely};
-    finding.firstStep = first;
-    finding.lastStep = first;
-    finding.title = fmt::format("The loss of step {} is {:.3g} times that of the steps before it{}.", first, factor,
-        count > 1 ? fmt::format(", one of {} such spikes", count) : "");
+    finding.firstStep = worst;
+    finding.lastStep = worst;
+    finding.title = fmt::format("The loss of step {} is {:.3g} times the largest of the ten before it{}.", worst,
+        factor, count > 1 ? fmt::format(", and {} more like it", count - 1) : "");
     finding.evidence = {{"spikes", count}, {"factor", factor}};
     finding.advice = "One batch or one rate is out of line: look at the samples and at the schedule there.";
     return finding;
@@ -111,12 +141,11 @@ Result isSlower(const RunFacts& facts)
     if (facts.lower == DType::Float32 || facts.steps < 20) {
         return {};
     }
-    const auto fp32
-        = std::ranges::find_if(facts.run.siblings, [](const Sibling& lane) { return lane.isFp32 && lane.stepMs > 0; });
-    if (fp32 == facts.run.siblings.end() || facts.stepMs < 1.1 * fp32->stepMs) {
+    const auto fp32 = std::ranges::find_if(facts.run.siblings, [](const Sibling& lane) { return lane.stepMs > 0; });
+    if (fp32 == facts.run.siblings.end() || facts.stepMs < 1.5 * fp32->stepMs) {
         return {};
     }
-    Finding finding {.rule = "slower_than_fp32", .severity = Severity::Info, .confidence = Confidence::Certain};
+    Finding finding {.rule = "slower_than_fp32", .severity = Severity::Info, .confidence = Confidence::Likely};
     finding.title = fmt::format("A step takes {:.2f} times as long as in the FP32 lane.", facts.stepMs / fp32->stepMs);
     finding.evidence = {{"step_ms", facts.stepMs}, {"fp32_step_ms", fp32->stepMs}, {"scaler_ms", facts.scalerMs}};
     finding.advice
@@ -128,7 +157,7 @@ Result isSlower(const RunFacts& facts)
 
 std::vector<Rule> trainingRules()
 {
-    return {diverges, spikes, waitsForData, clipsAlwaysOrNever, isSlower};
+    return {diverges, learnsNothing, spikes, waitsForData, clipsAlwaysOrNever, isSlower};
 }
 
 } // namespace mantissa

@@ -120,6 +120,8 @@ public:
     void eventHappened(const Event& event) override;
     void runEnded(std::uint32_t lane, const RunSummary& summary) override;
 
+    /// Whether the lane has started.
+    [[nodiscard]] bool hasRun(std::uint32_t lane);
     /// The newest run of a lane. Blocks until it is in the file. Throws Error (Io, problem()) if it cannot be written,
     /// and (InvalidArgument) if the lane has not started.
     RunId runOf(std::uint32_t lane);

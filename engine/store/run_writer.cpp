@@ -253,6 +253,12 @@ void RunWriter::runEnded(std::uint32_t lane, const RunSummary& summary)
     m_impl->hand([&] { return Report(LaneEnd {lane, summary}); });
 }
 
+bool RunWriter::hasRun(std::uint32_t lane)
+{
+    const std::lock_guard lock(m_impl->mutex);
+    return m_impl->started[lane] > 0;
+}
+
 RunId RunWriter::runOf(std::uint32_t lane)
 {
     std::unique_lock lock(m_impl->mutex);

@@ -1,6 +1,7 @@
 #include "engine/train/checkpoint.h"
 
 #include "engine/core/error.h"
+#include "engine/core/hash.h"
 #include "engine/core/json_text.h"
 #include "engine/formats/convert.h"
 #include "engine/train/lane_document.h"
@@ -11,6 +12,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <utility>
 
 namespace mantissa {
@@ -56,6 +58,15 @@ std::filesystem::path plannedFolder(const std::filesystem::path& file, const std
     const bool isPlanned
         = whole.parent_path().filename() == folderName(lane) && whole.filename().string().starts_with(filePrefix);
     return isPlanned ? whole.parent_path().parent_path() : std::filesystem::path();
+}
+
+json tensorHashes(const std::vector<StateTensor>& tensors)
+{
+    json hashes = json::object();
+    for (const StateTensor& tensor : tensors) {
+        hashes[tensor.name] = hex(fnv1a(tensor.bytes));
+    }
+    return hashes;
 }
 
 json eventsJson(const Checkpoint& checkpoint)
@@ -201,6 +212,23 @@ void requireFinite(const std::filesystem::path& file, const StateTensor& tensor)
     }
 }
 
+/// Each tensor that the file holds is as it was saved. Files of before there were hashes have none.
+void requireHashes(const std::filesystem::path& file, const Metadata& about, const std::vector<StateTensor>& tensors)
+{
+    if (!about.has("tensor_hashes")) {
+        return;
+    }
+    const json& hashes = about.at("tensor_hashes");
+    for (const StateTensor& tensor : tensors) {
+        const json saved = hashes.is_object() ? hashes.value(tensor.name, json()) : json();
+        if (!saved.is_null() && saved != hex(fnv1a(tensor.bytes))) {
+            refuse(file,
+                fmt::format("\"{}\" is not as it was saved; the file is damaged. Resume from an older checkpoint",
+                    tensor.name));
+        }
+    }
+}
+
 std::vector<StateTensor> readTensors(const std::filesystem::path& file, std::vector<StoredTensor> stored)
 {
     std::vector<StateTensor> tensors;
@@ -263,10 +291,10 @@ void writeCheckpoint(const std::filesystem::path& file, const Checkpoint& checkp
         {"events", eventsJson(checkpoint)}, {"applied_events", state.history.size()}, {"step", state.nextStep},
         {"schedule_position", state.schedulePosition}, {"found_inf", state.foundInf ? 1 : 0},
         {"batch_hash", hex(state.batchHash)}, {"initial_weights_hash", hex(state.initialHash)},
-        {"weights_hash", checkpoint.weightsHash}, {"scaler", state.scaler},
-        {"instruction_set", checkpoint.instructionSet}, {"threads_per_lane", checkpoint.threadsPerLane},
-        {"every_steps", checkpoint.plan.everySteps}, {"every_seconds", checkpoint.plan.everySeconds},
-        {"kept", checkpoint.plan.kept}};
+        {"weights_hash", checkpoint.weightsHash}, {"tensor_hashes", tensorHashes(state.tensors)},
+        {"scaler", state.scaler}, {"instruction_set", checkpoint.instructionSet},
+        {"threads_per_lane", checkpoint.threadsPerLane}, {"every_steps", checkpoint.plan.everySteps},
+        {"every_seconds", checkpoint.plan.everySeconds}, {"kept", checkpoint.plan.kept}};
     // "format" is what loaders of other programs ask for before they take the tensors as PyTorch's.
     contents.metadata = {{"format", "pt"}, {metadataKey, about.dump()}};
     writeSafetensors(file, contents);
@@ -303,6 +331,7 @@ Checkpoint readCheckpoint(const std::filesystem::path& file)
     state.scaler = about.at("scaler");
     state.tensors = readTensors(file, std::move(contents.tensors));
     checkpoint.weightsHash = about.text("weights_hash");
+    requireHashes(file, about, state.tensors);
     checkpoint.instructionSet = about.text("instruction_set");
     checkpoint.threadsPerLane = static_cast<int>(about.count("threads_per_lane", 1 << 20));
     checkpoint.plan = readPlan(file, about, checkpoint.initial.name);

@@ -104,6 +104,14 @@ Lane::Lane(std::uint32_t id, LaneConfig config, std::vector<ScriptedEvent> event
     fill(model.parameters, m_step.parameters);
     fill(model.buffers, m_step.buffers);
     startAverages();
+    for (const ScriptedEvent& event : m_script) {
+        for (const auto& [path, value] : event.set) {
+            const FaultInfo* fault = faultNamed(path);
+            if (fault != nullptr && fault->kind == FaultKind::GradientInf) {
+                static_cast<void>(parameterNamed(value.get<std::string>()));
+            }
+        }
+    }
 }
 
 Lane::Lane(std::uint32_t id, const LaneState& state, std::shared_ptr<const Dataset> data, Backend& backend, int threads)

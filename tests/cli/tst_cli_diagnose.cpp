@@ -43,14 +43,44 @@ private slots:
         QVERIFY(text.out.contains("the threshold 1 acts as 1 / 1024") && text.out.contains("-> Unscale first"));
     }
 
-    void leavesHealthyAndMendedRunsInPeace()
+    void leavesAHealthyRunInPeace()
     {
-        for (const char* lane : {"fp32", "mended"}) {
-            const CliResult result = m_cli.run({"diagnose", m_ids[lane], "--json", "--db", m_database});
-            QCOMPARE(result.code, 0);
-            for (const auto& finding : result.json()["findings"].toArray()) {
-                QVERIFY2(finding.toObject()["severity"].toString() != "problem", qPrintable(result.out));
-            }
+        const CliResult result = m_cli.run({"diagnose", m_ids["fp32"], "--json", "--db", m_database});
+        QCOMPARE(result.code, 0);
+        for (const auto& finding : result.json()["findings"].toArray()) {
+            QVERIFY2(finding.toObject()["severity"].toString() != "problem", qPrintable(result.out));
+        }
+    }
+
+    /// What was put right half way is named with the steps that it lasted.
+    void saysHowLongAFaultLasted()
+    {
+        const CliResult result = m_cli.run({"diagnose", m_ids["mended"], "--json", "--db", m_database});
+        const QJsonObject first = result.json()["findings"].toArray().at(0).toObject();
+        QCOMPARE(first["rule"].toString(), QString("clip_before_unscale"));
+        QCOMPARE(first["where"].toObject()["first_step"].toInt(), 0);
+        QCOMPARE(first["where"].toObject()["last_step"].toInt(), 29);
+    }
+
+    /// Lanes of another session are no comparison, nor are lanes that differ in more than precision and scaler.
+    void onlyALaneOfTheSameSessionIsAComparison()
+    {
+        const QString broken = m_cli.write("broken.json", R"({"mantissa": 1, "name": "lanes", "steps": 60,
+            "data": {"kind": "digits", "batch": 32}, "model": {"kind": "mlp", "hidden": [32]},
+            "lanes": [{"name": "fp32", "optimizer": {"kind": "sgd", "lr": 1000}},
+                {"name": "far", "precision": {"policy": "fp16"}, "scaler": {"family": "fixed", "init_scale": 1e30}}]})");
+        const QString other = m_cli.path("other.db");
+        const CliResult both = m_cli.run({"run", broken, "--json", "--db", other});
+        QVERIFY2(both.code == 0, qPrintable(both.err));
+        const CliResult alone = m_cli.run({"run", broken, "--lane", "far", "--json", "--db", other});
+        for (const CliResult* run : {&both, &alone}) {
+            const QJsonObject lane = run->json()["runs"].toArray().last().toObject();
+            const CliResult result
+                = m_cli.run({"diagnose", QString::number(lane["id"].toInt()), "--json", "--db", other});
+            const QJsonObject first = result.json()["findings"].toArray().at(0).toObject();
+            QCOMPARE(first["rule"].toString(), QString("scale_collapse"));
+            QVERIFY2(!first["advice"].toString().contains("FP32 lane"), qPrintable(result.out));
+            QVERIFY(first["title"].toString().contains("which never moves"));
         }
     }
 

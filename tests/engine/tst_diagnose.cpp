@@ -54,9 +54,8 @@ std::vector<Finding> findingsOf(const std::map<std::string, LaneRun>& runs, cons
     for (const auto& [other, lane] : runs) {
         const RunView otherView {lane.config, lane.records, lane.events, lane.status};
         const RunFacts facts = factsOf(otherView);
-        if (other != name) {
-            view.siblings.push_back(
-                {other, facts.lower == DType::Float32, facts.isBroken() || facts.hasRisen(), facts.stepMs});
+        if (other != name && facts.lower == DType::Float32) {
+            view.siblings.push_back({other, facts.isBroken() || facts.hasRisen(), facts.stepMs});
         }
     }
     return diagnose(view);
@@ -193,6 +192,12 @@ private slots:
         row("waits_for_data", {{"data", {{"throttle_ms", 5}, {"prefetch", 0}}}, {"steps", 40}}, "warning",
             "waiting for the batch");
         row("log_of_softmax", merged(amp, {{"loss_form", "log_of_softmax"}}), "warning", "logarithm of a softmax");
+        row("second_moment_vanishes", {{"optimizer", {{"state_format", "fp16"}, {"epsilon", 1e-4}}}}, "warning",
+            "is 0 there");
+        row("learns_nothing", {{"optimizer", {{"kind", "sgd"}, {"lr", 1e-7}, {"weight_decay", nullptr}}}}, "warning",
+            "stands where it began");
+        row("scale_collapse", merged(fp16, {{"scaler", {{"family", "fixed"}, {"init_scale", 0x1p40}}}}), "problem",
+            "which never moves");
         row("diverges", {{"optimizer", {{"kind", "sgd"}, {"lr", 30}, {"weight_decay", nullptr}}}}, "problem", "risen");
     }
 
@@ -232,6 +237,40 @@ private slots:
         const auto findings = findingsOf(runs, "a");
         QVERIFY2(!findings.empty() && findings.front().severity == Severity::Problem, textOf(findings).constData());
         QVERIFY2(findings.front().op.find("fp16") != std::string::npos, textOf(findings).constData());
+    }
+
+    /// Settings are judged for the steps in which they held.
+    void whatWasPutRightIsSaidWithItsSteps()
+    {
+        const auto runs = train(oneLane(merged(amp, {{"clip", {{"order", "clip-then-unscale"}, {"max_norm", 1}}}})));
+        const LaneRun& run = runs.at("a");
+        RunView view {run.config, run.records, run.events, run.status};
+        view.config = withSetting(run.config, "clip.order", "unscale-then-clip");
+        view.history = {{0, run.config}, {50, view.config}, {80, run.config}, {81, view.config}};
+        const auto findings = diagnose(view);
+        const Finding* finding = find(findings, "clip_before_unscale");
+        QVERIFY2(finding != nullptr, textOf(findings).constData());
+        QCOMPARE(finding->firstStep, std::int64_t {0});
+        QCOMPARE(finding->lastStep, std::int64_t {80});
+    }
+
+    /// A run that begins near zero and jumps about there has not diverged, nor does it spike.
+    void aResumedRunNearZeroIsHealthy()
+    {
+        LaneRun run;
+        run.config = parseExperiment(R"({"mantissa": 1, "lanes": [{"name": "a"}]})", "t").lanes[0];
+        for (int i = 0; i < 300; ++i) {
+            StepRecord record;
+            record.step = 1000 + i;
+            record.loss = i % 37 == 5 ? 0.2 : 0.005;
+            record.gradNorm = 0.1;
+            record.gradNormClipped = 0.1;
+            record.updateRatio = 1e-3;
+            record.lr = 1e-3;
+            run.records.push_back(record);
+        }
+        QVERIFY2(diagnose({run.config, run.records, {}, {}}).empty(),
+            textOf(diagnose({run.config, run.records, {}, {}})).constData());
     }
 
     // --- healthy runs ---

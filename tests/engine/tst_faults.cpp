@@ -135,11 +135,10 @@ private slots:
             QCOMPARE(scaled.summaries.at(0).status, RunStatus::Finished);
             QCOMPARE(train(fault).summaries.at(0).status, RunStatus::Diverged);
         }
-        const RunRecorder unknown = train(eventAt(5, {{"fault.gradient_inf", "fc9"}}));
-        QVERIFY(std::ranges::any_of(unknown.events, [](const Event& event) {
-            return event.kind == EventKind::Refused
-                && event.text.find("no such layer or parameter") != std::string::npos;
-        }));
+        Session unknown(parseExperiment(document(eventAt(5, {{"fault.gradient_inf", "fc9"}})).dump(), "t"), {});
+        unknown.waitUntilIdle();
+        QCOMPARE(unknown.status()->state, SessionState::Failed);
+        QVERIFY(unknown.status()->message.find("no such layer or parameter") != std::string::npos);
     }
 
     void aRateJumpLastsAStep()

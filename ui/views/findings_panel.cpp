@@ -130,10 +130,10 @@ void FindingsPanel::follow()
     if (lane == nullptr || m_isLooking || lane->nextStep == m_lookedAt || !isVisible()) {
         return;
     }
-    if (lane->nextStep == 0) {
-        say(tr("Findings on the selected lane come here once it has trained."));
-    } else if (!m_controller->writer()) {
+    if (!m_controller->writer()) {
         say(tr("Findings are made of stored runs, and runs are not being stored."));
+    } else if (!m_controller->writer()->hasRun(*m_lane)) {
+        say(tr("Findings on the selected lane come here once it has trained."));
     } else if (!m_controller->isRunning() || m_lookedAt < 0 || m_sinceLook.elapsed() >= m_waitMs) {
         m_lookedAt = lane->nextStep;
         look();

@@ -3,6 +3,7 @@
 #include "engine/autocast/policy.h"
 #include "engine/train/fault.h"
 #include "ui/style/number_format.h"
+#include "ui/views/order_words.h"
 #include "ui/views/scaler_form.h"
 
 #include <QCoreApplication>
@@ -234,7 +235,10 @@ QString settingsSummary(const LaneConfig& config, double scale, double rate)
     } else if (config.clip.order == ClipOrder::ClipThenUnscale) {
         parts << tr("clips too early");
     }
-    if (config.order != withClip(rightOrder, config.clip.order)) {
+    const std::vector<OrderNote> notes = orderNotes(config, scale);
+    if (std::ranges::any_of(notes, [](const OrderNote& note) {
+            return note.tone == Tone::Problem && note.block && note.block != StepBlock::Clip;
+        })) {
         parts << tr("wrong order");
     }
     parts << tr("rate %1").arg(formatValue(rate));
@@ -323,7 +327,10 @@ QString eventSentence(const Event& event)
     case EventKind::Set: {
         const QString by = event.scripted ? tr(" (as planned)") : QString();
         if (faultNamed(event.path) != nullptr) {
-            return tr("%1: %2").arg(settingName(event.path), valueText(event.after)) + by;
+            const nlohmann::json value = nlohmann::json::parse(event.after, nullptr, false);
+            return tr("%1: %2").arg(settingName(event.path),
+                       value.is_number() ? formatValue(value.get<double>()) : valueText(event.after))
+                + by;
         }
         return tr("%1: %2 \u2192 %3").arg(settingName(event.path), valueText(event.before), valueText(event.after))
             + by;

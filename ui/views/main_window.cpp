@@ -409,7 +409,9 @@ void MainWindow::restoreCurves()
         return;
     }
     for (const std::uint32_t lane : m_lanes->lanes()) {
-        m_loader->loadLane(writer, lane);
+        if (writer->hasRun(lane)) {
+            m_loader->loadLane(writer, lane);
+        }
     }
 }
 

@@ -358,7 +358,9 @@ void StepPanel::showOrder(const LaneStatus& lane)
     for (const OrderNote& note : notes) {
         lines << (note.tone == Tone::Plain ? note.text : signOf(note.tone) + QLatin1Char(' ') + note.text);
     }
-    m_notes->setText(lines.isEmpty() ? tr("The right order.") : lines.join(QLatin1Char('\n')));
+    const QString nothing = lane.config->order == rightOrder ? tr("The right order.")
+                                                             : tr("Not the usual order, but it changes nothing here.");
+    m_notes->setText(lines.isEmpty() ? nothing : lines.join(QLatin1Char('\n')));
     for (const StepBlock block : rightOrder) {
         OrderStrip::Mark mark = block == StepBlock::Clip && lane.config->clip.order == ClipOrder::Off
             ? OrderStrip::Mark::Unused

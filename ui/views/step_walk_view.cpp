@@ -72,6 +72,9 @@ StepWalkView::StepWalkView(SessionController* controller, std::uint32_t lane, QW
     plain.setColor(QPalette::Base, palette().color(QPalette::Window));
     m_table->setPalette(plain);
     m_table->setAccessibleName(tr("The tensors most concerned"));
+    QSizePolicy keepsPlace = m_table->sizePolicy();
+    keepsPlace.setRetainSizeWhenHidden(true); // nothing else moves from page to page
+    m_table->setSizePolicy(keepsPlace);
     m_back->setToolTip(tr("The stage before (left)"));
     m_next->setToolTip(tr("The next stage; from the last one, the next step (Space, right)"));
     for (QPushButton* button : {m_back, m_next}) {

@@ -150,7 +150,7 @@ private:
     {
         WalkPage page {.title = tr("loss")};
         page.sentence = tr("The loss is %1%2.")
-                            .arg(formatExact(m_walk.record.loss),
+                            .arg(formatValue(m_walk.record.loss),
                                 m_config.precision.hasHalfWeights() ? QString() : tr(", in FP32"));
         page.isAlarming = !m_walk.record.lossFinite;
         return page;
