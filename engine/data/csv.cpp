@@ -148,8 +148,7 @@ void addTarget(Dataset& dataset, const CsvColumn& column)
     dataset.targetWidth = 1;
     std::vector<float> distinct = dataset.targets;
     std::ranges::sort(distinct);
-    const auto repeated = std::ranges::unique(distinct);
-    distinct.erase(repeated.begin(), repeated.end());
+    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
     if (distinct.size() > mostNumericClasses) {
         return;
     }

@@ -55,7 +55,7 @@ private slots:
         }
         std::vector<std::string> blocks = namesOf(rightOrder);
         for (int i = 0; i < 6; ++i) {
-            std::ranges::rotate(blocks, blocks.begin() + 1);
+            std::rotate(blocks.begin(), blocks.begin() + 1, blocks.end());
             row(("order from " + blocks.front()).c_str(),
                 {{"order", blocks}, {"scaler", {{"family", i % 2 == 0 ? "pytorch" : "fixed"}}},
                     {"schedule", {{"kind", "cosine"}}}, {"ema", {{"decay", 0.9}}},

@@ -483,6 +483,25 @@ private slots:
         }
     }
 
+    void aForkStaysTheSameForFiveHundredSteps()
+    {
+        const json settings {{"precision", {{"policy", "fp16"}}}, {"model", {{"dropout", 0.2}}},
+            {"optimizer", {{"kind", "adamw"}, {"lr", 0.002}}}, {"ema", {{"decay", 0.99}}},
+            {"accumulation", {{"steps", 2}}}, {"scaler", {{"family", "pytorch"}, {"growth_interval", 40}}},
+            {"clip", {{"order", "unscale-then-clip"}, {"max_norm", 1}}}};
+        Lane lane = laneOf(settings);
+        train(lane, 30);
+        const std::unique_ptr<Lane> fork = lane.fork(1, "b");
+        for (int i = 0; i < 500; ++i) {
+            const StepRecord a = lane.step();
+            const StepRecord b = fork->step();
+            QCOMPARE(b.loss, a.loss);
+            QCOMPARE(b.scale, a.scale);
+            QCOMPARE(b.skipped, a.skipped);
+        }
+        QCOMPARE(fork->weightsHash(), lane.weightsHash());
+    }
+
 private:
     /// The first layer's name.
     static std::string parameterOf(const json& settings)

@@ -36,7 +36,7 @@ private slots:
             m_events.push_back(event);
             m_changes->note(event, QString::fromStdString(event.path));
         });
-        m_controller->open(ExperimentDocument(smallExperiment(5000)));
+        m_controller->open(ExperimentDocument(smallExperiment(1000000)));
         QTRY_VERIFY_WITH_TIMEOUT(
             m_controller->status() && m_controller->status()->state == SessionState::Ready, patienceMs);
     }

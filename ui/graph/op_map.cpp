@@ -183,7 +183,7 @@ void OpMap::orderBackward(MapRow& row) const
         }
         ordered.push_back(*next);
     }
-    std::ranges::stable_partition(ordered, [this](NodeIndex index) { return !isRecomputed(index); });
+    std::stable_partition(ordered.begin(), ordered.end(), [this](NodeIndex index) { return !isRecomputed(index); });
     row.backward = std::move(ordered);
 }
 

@@ -262,7 +262,7 @@ private:
             const auto comesByRail
                 = [&](const Entry& entry) { return entry.source && !areNeighbours(slotOf(*entry.source), s); };
             // Rails come from the left.
-            std::ranges::stable_partition(m_boxesOfSlot[s].entries, comesByRail);
+            std::stable_partition(m_boxesOfSlot[s].entries.begin(), m_boxesOfSlot[s].entries.end(), comesByRail);
             for (Entry& entry : m_boxesOfSlot[s].entries) {
                 const std::size_t op = m_boxesOfSlot[s].op;
                 if (entry.source) {

@@ -11,6 +11,7 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QTextBrowser>
+#include <QTimer>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -103,7 +104,12 @@ FindingsPanel::FindingsPanel(SessionController* controller, RunLoader* loader, Q
         [this](std::uint32_t lane, const std::shared_ptr<const std::vector<Finding>>& findings) {
             display(lane, *findings);
         });
-    connect(m_loader, &RunLoader::failed, this, [this] { m_isLooking = false; });
+    connect(m_loader, &RunLoader::failed, this, [this] {
+        // What could not be read now may be in a moment.
+        m_isLooking = false;
+        m_lookedAt = -1;
+        QTimer::singleShot(soonestMs, this, &FindingsPanel::follow);
+    });
     connect(m_controller, &SessionController::sessionReplaced, this, [this] {
         m_lookedAt = -1;
         m_isLooking = false;
