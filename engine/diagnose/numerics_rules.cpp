@@ -12,19 +12,13 @@ namespace {
 
 using Result = std::optional<Finding>;
 
-bool fp32DivergesToo(const RunFacts& facts)
-{
-    return facts.lower != DType::Float32 && !facts.run.siblings.empty()
-        && std::ranges::all_of(facts.run.siblings, &Sibling::hasDiverged);
-}
-
 /// The fault that was injected last before the step, in words; empty if there is none.
 std::string faultBefore(const RunFacts& facts, std::int64_t step)
 {
     std::string words;
     for (const Event* fault : facts.faults) {
         if (fault->step <= step) {
-            words = fmt::format("{} = {} was injected at step {}. ", fault->path, fault->after, fault->step);
+            words = faultSentence(*fault);
         }
     }
     return words;
@@ -61,7 +55,7 @@ Result brokenNumbers(const RunFacts& facts)
         finding.title = "Numbers stopped being finite, but not by a rounding to 16 bits.";
         finding.advice = "They arose in FP32: look at the data, the learning rate and the initial weights first.";
     }
-    if (fp32DivergesToo(facts)) {
+    if (facts.fp32DivergesToo()) {
         finding.advice = "The FP32 lane breaks too, so it is not the precision's doing but something both share: the "
                          "settings, the learning rate or the data.";
         finding.evidence["fp32_breaks_too"] = true;
@@ -93,7 +87,7 @@ Result collapsingScale(const RunFacts& facts)
     if (static_cast<std::size_t>(badLosses) == inStretch.size()) {
         finding.title = fmt::format(
             "Every step is skipped, but the scale is not the cause: the loss itself is not finite{}.", place);
-        finding.advice = fp32DivergesToo(facts)
+        finding.advice = facts.fp32DivergesToo()
             ? "The FP32 lane breaks too: look at the data, the weights and the learning rate, not at the scaler."
             : "No scale can help. Find what is infinite before the loss: the data, the weights, or an activation too "
               "large "
@@ -104,7 +98,7 @@ Result collapsingScale(const RunFacts& facts)
             ? fmt::format("Every step is skipped: the gradient overflows at the scale of {:.3g}, which never moves{}.",
                 inStretch.back().scale, place)
             : fmt::format("Every step is skipped: the gradient overflows at every scale tried{}.", place);
-        finding.advice = fp32DivergesToo(facts)
+        finding.advice = facts.fp32DivergesToo()
             ? "The FP32 lane diverges too, so the training is at fault, not the precision: lower the learning rate."
             : isFixed ? "Choose a smaller scale, or a scaler that backs off."
                       : "If the scale is far below 1, the raw gradient is infinite or NaN: look at the data and at the "

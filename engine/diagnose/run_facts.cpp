@@ -3,6 +3,8 @@
 #include "engine/autocast/policy.h"
 #include "engine/train/fault.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -118,6 +120,11 @@ bool RunFacts::isStill() const
     return steps >= 50 && std::abs(lastLoss - firstLoss) <= 0.02 * std::abs(firstLoss);
 }
 
+bool RunFacts::fp32DivergesToo() const
+{
+    return lower != DType::Float32 && !run.siblings.empty() && std::ranges::all_of(run.siblings, &Sibling::hasDiverged);
+}
+
 double RunFacts::lossBefore(std::int64_t step) const
 {
     const auto count = static_cast<std::size_t>(std::clamp<std::int64_t>(step - firstStep, 0, steps));
@@ -184,6 +191,11 @@ RunFacts factsOf(const RunView& run)
     facts.scalerMs = medianOf(
         records, [](const StepRecord& record) { return double {record.timeMs.unscaleMs} + record.timeMs.clipMs; });
     return facts;
+}
+
+std::string faultSentence(const Event& fault)
+{
+    return fmt::format("{} = {} was injected at step {}. ", fault.path, fault.after, fault.step);
 }
 
 } // namespace mantissa

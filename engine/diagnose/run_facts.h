@@ -87,10 +87,14 @@ struct RunFacts
     [[nodiscard]] bool isBroken() const; ///< ended with broken weights, or with a loss that is not finite any more
     [[nodiscard]] bool hasRisen() const; ///< the loss, clearly, over the whole run
     [[nodiscard]] bool isStill() const; ///< the loss, within two percent
+    [[nodiscard]] bool fp32DivergesToo() const; ///< and this is no FP32 lane
     /// The mean of the ten finite losses before the step; NaN if there is none.
     [[nodiscard]] double lossBefore(std::int64_t step) const;
 };
 
 RunFacts factsOf(const RunView& run);
+
+/// "fault.lr_jump = 100 was injected at step 50. ", to stand before an advice.
+std::string faultSentence(const Event& fault);
 
 } // namespace mantissa

@@ -16,8 +16,7 @@ Result diverges(const RunFacts& facts)
     if (!facts.hasRisen() || facts.isBroken()) {
         return {};
     }
-    const bool isFp32Too = facts.lower != DType::Float32 && !facts.run.siblings.empty()
-        && std::ranges::all_of(facts.run.siblings, &Sibling::hasDiverged);
+    const bool isFp32Too = facts.fp32DivergesToo();
     Finding finding {.rule = "diverges", .severity = Severity::Problem, .confidence = Confidence::Likely};
     finding.firstStep = facts.firstStep;
     finding.lastStep = facts.lastStep;
@@ -27,9 +26,7 @@ Result diverges(const RunFacts& facts)
         ? "The FP32 lane rises too, so the precision is not at fault: lower the learning rate."
         : "Lower the learning rate, or clip the gradient; compare with an FP32 lane of the same seed.";
     if (!facts.faults.empty()) {
-        finding.advice = fmt::format("{} = {} was injected at step {}. ", facts.faults.front()->path,
-                             facts.faults.front()->after, facts.faults.front()->step)
-            + finding.advice;
+        finding.advice = faultSentence(*facts.faults.front()) + finding.advice;
     }
     return finding;
 }

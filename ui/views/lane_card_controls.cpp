@@ -6,6 +6,7 @@
 #include "ui/views/log_slider.h"
 #include "ui/views/name_field.h"
 #include "ui/views/number_field.h"
+#include "ui/views/pending_mark.h"
 #include "ui/views/quiet_wheel.h"
 #include "ui/views/scaler_form.h"
 
@@ -55,15 +56,6 @@ void setUsable(QWidget* control, bool isUsable, const QString& tip, const QStrin
     const QString words = isUsable ? tip : whyNot;
     control->setToolTip(words);
     control->setAccessibleDescription(words);
-}
-
-void markPending(QWidget* control, bool isPending)
-{
-    QFont font = control->font();
-    if (font.italic() != isPending) {
-        font.setItalic(isPending);
-        control->setFont(font);
-    }
 }
 
 QString orderName(ClipOrder order)

@@ -6,6 +6,7 @@
 #include "ui/views/number_field.h"
 #include "ui/views/order_strip.h"
 #include "ui/views/order_words.h"
+#include "ui/views/pending_mark.h"
 #include "ui/views/quiet_wheel.h"
 
 #include <QCheckBox>
@@ -72,15 +73,6 @@ QLabel* heading(const QString& text)
     font.setBold(true);
     label->setFont(font);
     return label;
-}
-
-void markPending(QWidget* control, bool isPending)
-{
-    QFont font = control->font();
-    if (font.italic() != isPending) {
-        font.setItalic(isPending);
-        control->setFont(font);
-    }
 }
 
 } // namespace
