@@ -4,6 +4,7 @@
 #include "ui/plots/view_cache.h"
 
 #include <QColor>
+#include <QPainter>
 #include <QTest>
 
 #include <cmath>
@@ -102,7 +103,12 @@ private slots:
                     }
                 }
             }
-            QCOMPARE(bands.paint(), expected);
+            QImage painted(size, QImage::Format_ARGB32_Premultiplied);
+            painted.fill(Qt::transparent);
+            QPainter painter(&painted);
+            painter.drawImage(bands.rows().topLeft(), bands.paint(), bands.rows());
+            painter.end();
+            QCOMPARE(painted, expected);
         }
     }
 };

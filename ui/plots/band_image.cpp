@@ -46,12 +46,24 @@ void BandImage::addColumn(const QRect& column)
     }
 }
 
+QRect BandImage::rows() const
+{
+    int top = m_image.height();
+    int bottom = 0;
+    for (std::size_t b = 0; b < m_count; ++b) {
+        top = std::min(top, m_bands[b].top);
+        bottom = std::max(bottom, m_bands[b].bottom);
+    }
+    return {0, top, m_image.width(), std::max(0, bottom - top)};
+}
+
 const QImage& BandImage::paint()
 {
-    m_image.fill(Qt::transparent);
     const auto width = static_cast<std::size_t>(m_image.width());
-    for (int y = 0; y < m_image.height(); ++y) {
+    const QRect painted = rows();
+    for (int y = painted.top(); y < painted.top() + painted.height(); ++y) {
         auto* const row = reinterpret_cast<QRgb*>(m_image.scanLine(y));
+        std::fill_n(row, width, QRgb {0});
         for (std::size_t b = 0; b < m_count; ++b) {
             const Band& band = m_bands[b];
             if (y < band.top || y >= band.bottom) {

@@ -19,7 +19,9 @@ public:
     /// Fills the rectangle, given in device pixels from the picture's corner; parts outside are left out. Where two
     /// rectangles of a band share a pixel column, what lies between them is filled too.
     void addColumn(const QRect& column);
-    /// The picture, transparent where no band lies.
+    /// The rows that a band reaches, full width; empty if there is none.
+    [[nodiscard]] QRect rows() const;
+    /// The picture, transparent where no band lies. Only rows() are painted; the others hold anything.
     [[nodiscard]] const QImage& paint();
 
 private:

@@ -215,8 +215,11 @@ void CurvePlottable::drawBands(QCPPainter* painter, const std::vector<const Curv
                 *curve, view, scale, [&](const QRect& bar) { m_bands.addColumn(bar.translated(-corner)); });
         }
     }
-    const QImage& image = m_bands.paint();
-    painter->drawImage(QRectF(QPointF(corner) / scale, QSizeF(image.size()) / scale), image);
+    const QRect rows = m_bands.rows();
+    if (!rows.isEmpty()) {
+        painter->drawImage(
+            QRectF(QPointF(corner + rows.topLeft()) / scale, QSizeF(rows.size()) / scale), m_bands.paint(), rows);
+    }
 }
 
 void CurvePlottable::drawLine(QCPPainter* painter, const Curve& curve, const View& view)

@@ -12,11 +12,11 @@ namespace mantissa {
 
 namespace {
 
-constexpr double takeInMs = 6;
-constexpr double compareMs = 3;
-constexpr double longestPauseMs = 400;
+constexpr double takeInMs = 4;
+constexpr double compareMs = 2;
+constexpr double longestPauseMs = 500;
 constexpr qint64 tableEveryMs = 100; // numbers that change faster cannot be read
-constexpr qint64 sparingTableEveryMs = 250; // where drawing is limited
+constexpr qint64 sparingTableEveryMs = 500; // where drawing is limited
 constexpr double storedShare = 0.62; // of a stored run's colour: live lanes come first
 
 struct StepSpan

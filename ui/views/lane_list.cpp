@@ -19,7 +19,7 @@ namespace mantissa {
 
 namespace {
 
-constexpr int valueIntervalMs = 250;
+constexpr int valueIntervalMs = 500;
 /// With more lanes than this, cards begin with their numbers only.
 constexpr std::size_t fewLanes = 2;
 

@@ -26,7 +26,7 @@ namespace {
 constexpr int stopsPerDecade = 10;
 constexpr int fastestDecade = 3; ///< 1000 steps/s; one further stop means unlimited
 constexpr int unlimitedPosition = fastestDecade * stopsPerDecade + 1;
-constexpr int figureIntervalMs = 250;
+constexpr int figureIntervalMs = 500;
 
 double speedAt(int position)
 {
