@@ -1,5 +1,6 @@
 #include "app/cli/training.h"
 
+#include "app/cli/census_file.h"
 #include "app/cli/command.h"
 #include "app/cli/metrics_file.h"
 #include "app/cli/output.h"
@@ -91,8 +92,10 @@ void showEvents(Session& session, const SessionStatus& status, Progress& progres
     }
 }
 
-/// Trains to the end, until an interrupt, or until the metrics cannot be written. Returns the last status.
-std::shared_ptr<const SessionStatus> trainToEnd(Session& session, const MetricsFile* metrics, Progress& progress)
+using JsonFiles = std::vector<std::unique_ptr<JsonLines>>;
+
+/// Trains to the end, until an interrupt, or until a file cannot be written. Returns the last status.
+std::shared_ptr<const SessionStatus> trainToEnd(Session& session, const JsonFiles& files, Progress& progress)
 {
     bool started = false;
     std::uint64_t stop = 0;
@@ -110,7 +113,7 @@ std::shared_ptr<const SessionStatus> trainToEnd(Session& session, const MetricsF
             session.run();
             started = true;
         }
-        if (stop == 0 && (interrupted != 0 || (metrics != nullptr && metrics->failed()))) {
+        if (stop == 0 && (interrupted != 0 || std::ranges::any_of(files, &JsonLines::failed))) {
             progress.message("stopping");
             stop = session.stop();
         }
@@ -180,10 +183,10 @@ int exitCodeOf(const std::vector<LaneResult>& results)
 
 int report(const TrainingOptions& options, const std::string& name, const std::vector<LaneResult>& results)
 {
-    const bool stdoutIsMetrics = options.metrics == "-";
+    const bool stdoutHasLines = options.metrics == "-" || options.census == "-";
     if (options.json) {
-        printJson(resultJson(name, results), !stdoutIsMetrics);
-    } else if (stdoutIsMetrics) {
+        printJson(resultJson(name, results), !stdoutHasLines);
+    } else if (stdoutHasLines) {
         std::fputs(resultTable(results).c_str(), stderr);
     } else {
         print(resultTable(results));
@@ -200,8 +203,21 @@ int train(const TrainingOptions& options, const Experiment& experiment, const st
     const std::filesystem::path database
         = options.database.empty() ? RunStore::defaultPath() : std::filesystem::path(options.database);
     const std::unique_ptr<RunWriter> writer = options.noDatabase ? nullptr : writerFor(database);
-    const std::unique_ptr<MetricsFile> metrics
-        = options.metrics.empty() ? nullptr : std::make_unique<MetricsFile>(options.metrics);
+    if (options.metrics == "-" && options.census == "-") {
+        throw BadInput("--metrics and --census cannot both go to stdout: name a file for one of them");
+    }
+    JsonFiles files;
+    std::vector<std::unique_ptr<RunObserver>> reporters;
+    if (!options.metrics.empty()) {
+        files.push_back(std::make_unique<JsonLines>(options.metrics, "the metrics"));
+        reporters.push_back(std::make_unique<MetricsFile>(*files.back()));
+    }
+    if (!options.census.empty()) {
+        files.push_back(std::make_unique<JsonLines>(options.census, "the census"));
+        reporters.push_back(std::make_unique<CensusFile>(*files.back()));
+    }
+    const std::unique_ptr<TensorDump> dump
+        = options.dumpFolder.empty() ? nullptr : std::make_unique<TensorDump>(options.dumpFolder);
     LaneTally tally;
     SessionOptions sessionOptions;
     sessionOptions.device = options.device;
@@ -212,16 +228,22 @@ int train(const TrainingOptions& options, const Experiment& experiment, const st
     if (writer) {
         sessionOptions.observers.push_back(writer.get());
     }
-    if (metrics) {
-        sessionOptions.observers.push_back(metrics.get());
+    for (const auto& reporter : reporters) {
+        sessionOptions.observers.push_back(reporter.get());
     }
+    if (dump) {
+        sessionOptions.observers.push_back(dump.get());
+    }
+    sessionOptions.sampling = {.every = options.census.empty() ? 0 : options.censusEvery,
+        .thins = false,
+        .keepsElementsOf = dump ? options.dumpStep : -1};
 
     catchInterrupts();
     Progress progress;
     std::shared_ptr<const SessionStatus> status;
     {
         Session session(experiment, sessionOptions);
-        status = trainToEnd(session, metrics.get(), progress);
+        status = trainToEnd(session, files, progress);
         showEvents(session, *status, progress);
     }
     progress.clear();
@@ -233,9 +255,12 @@ int train(const TrainingOptions& options, const Experiment& experiment, const st
     if (writer) {
         problems.push_back(collectRuns(*writer, *status, results));
     }
-    if (metrics) {
-        metrics->finish();
-        problems.push_back(metrics->failed() ? metrics->problem() : "");
+    for (const auto& file : files) {
+        file->finish();
+        problems.push_back(file->problem());
+    }
+    if (dump) {
+        problems.push_back(dump->problem());
     }
     int code = report(options, experiment.name, results);
     for (const std::string& problem : problems) {
@@ -256,6 +281,19 @@ void addTrainingOptions(CLI::App& command, TrainingOptions& options)
     command.add_flag("--no-db", options.noDatabase, "Store nothing")->excludes(database);
     command.add_option(
         "--metrics", options.metrics, "Write one JSON object per step and lane to this file; - is stdout");
+    CLI::Option* census = command.add_option("--census", options.census,
+        "Write one JSON object per sampled step, lane and tensor to this file: what rounding did to weights, "
+        "activations, gradients and updates; - is stdout");
+    command.add_option("--census-every", options.censusEvery, "Steps between those that are sampled")
+        ->check(CLI::Range(1, 1'000'000'000))
+        ->capture_default_str()
+        ->needs(census);
+    CLI::Option* dump = command.add_option("--dump-tensors", options.dumpFolder,
+        "Write the tensors of one step into this folder, a .safetensors file per lane");
+    command.add_option("--dump-step", options.dumpStep, "That step, counted from 0")
+        ->check(CLI::Range(0, 1'000'000'000))
+        ->capture_default_str()
+        ->needs(dump);
     CLI::Option* folder = command.add_option("--checkpoints", options.checkpoints.folder,
         "Write checkpoints into this folder: when a lane ends or is stopped, and as the next two options say");
     command.add_option("--checkpoint-every", options.checkpoints.everySteps, "Steps between checkpoints")

@@ -17,11 +17,16 @@ struct TrainingOptions
     std::string database; ///< empty: the default one
     bool noDatabase = false;
     std::string metrics; ///< file, "-" for stdout, empty for none
+    std::string census; ///< as metrics
+    std::int64_t censusEvery = 1;
+    std::string dumpFolder; ///< empty: no tensors are dumped
+    std::int64_t dumpStep = 0;
     CheckpointPlan checkpoints;
     bool json = false;
 };
 
-/// --device, --threads, --db, --no-db, --metrics, --checkpoints and what belongs to it, --json.
+/// --device, --threads, --db, --no-db, --metrics, --census, --dump-tensors, --checkpoints and what belongs to them,
+/// --json.
 void addTrainingOptions(CLI::App& command, TrainingOptions& options);
 
 /// Trains to the end or until Ctrl+C and prints the result; returns the exit code. `source` names the experiment in

@@ -125,6 +125,17 @@ void Executor::run(Phase phase)
     }
 }
 
+void Executor::run(Phase phase, const NodeWatcher& watcher)
+{
+    auto kernel = m_kernels[static_cast<std::size_t>(phase)].begin();
+    for (const Node& node : m_graph.nodes()) {
+        if (node.phase == phase) {
+            (*kernel++)->run(*m_stream);
+            watcher(node);
+        }
+    }
+}
+
 std::byte* Executor::address(ValueId value) const
 {
     return static_cast<std::byte*>(block(m_graph.value(value).kind).data()) + m_plan.offsets[value];

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -14,6 +15,8 @@
 #include <vector>
 
 namespace mantissa {
+
+using NodeWatcher = std::function<void(const Node&)>;
 
 class Executor
 {
@@ -23,6 +26,8 @@ public:
 
     /// Enqueues the nodes of a phase in order. Allocates nothing and creates no primitive.
     void run(Phase phase);
+    /// The same, node by node; each is shown once it is enqueued, while its outputs are still there to be read.
+    void run(Phase phase, const NodeWatcher& watcher);
 
     /// Waits for the device; throws Error (BackendFailure) if something failed.
     void synchronize() { m_stream->synchronize(); }

@@ -140,9 +140,53 @@ ALTER TABLE step_chunks ADD COLUMN time_wait_ms BLOB;
 ALTER TABLE step_chunks ADD COLUMN time_evaluation_ms BLOB;
 )sql";
 
+// Steps that were looked at tensor by tensor.
+constexpr const char* version3 = R"sql(
+CREATE TABLE step_samples (
+    run_id INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    step INTEGER NOT NULL,
+    format TEXT NOT NULL,
+    scale REAL NOT NULL,
+    clip_limit REAL NOT NULL,
+    milliseconds REAL NOT NULL,
+    PRIMARY KEY (run_id, step)
+) WITHOUT ROWID;
+CREATE TABLE tensor_samples (
+    run_id INTEGER NOT NULL,
+    step INTEGER NOT NULL,
+    ordinal INTEGER NOT NULL,
+    tensor TEXT NOT NULL,
+    role TEXT NOT NULL,
+    format TEXT NOT NULL,
+    elements INTEGER NOT NULL,
+    zero INTEGER NOT NULL,
+    flushed INTEGER NOT NULL,
+    subnormal INTEGER NOT NULL,
+    normal INTEGER NOT NULL,
+    overflowed INTEGER NOT NULL,
+    infinite INTEGER NOT NULL,
+    nan INTEGER NOT NULL,
+    largest REAL NOT NULL,
+    smallest REAL NOT NULL,
+    norm REAL NOT NULL,
+    first_exponent INTEGER NOT NULL,
+    exponents BLOB NOT NULL,
+    dead REAL,
+    saturated REAL,
+    cosine REAL,
+    relative_error REAL,
+    ratio REAL,
+    unmoved REAL,
+    below_half_ulp REAL,
+    PRIMARY KEY (run_id, step, ordinal),
+    FOREIGN KEY (run_id, step) REFERENCES step_samples (run_id, step) ON DELETE CASCADE
+) WITHOUT ROWID;
+)sql";
+
 constexpr std::array allSteps {
     Migration {1, version1},
     Migration {2, version2},
+    Migration {3, version3},
 };
 
 int pragma(SQLite::Database& database, const char* name)

@@ -2,6 +2,7 @@
 
 #include "engine/core/clock.h"
 #include "engine/core/hash.h"
+#include "engine/store/sample_rows.h"
 #include "engine/store/step_chunk.h"
 #include "engine/store/store_names.h"
 
@@ -75,7 +76,7 @@ void bindBytes(SQLite::Statement& statement, int first, const MemoryBytes& bytes
 
 bool PendingRuns::Run::hasWork() const
 {
-    return id == 0 || !full.empty() || tailChanged || !events.empty() || summary || rowChanged;
+    return id == 0 || !full.empty() || tailChanged || !events.empty() || !samples.empty() || summary || rowChanged;
 }
 
 PendingRuns::Run* PendingRuns::current(std::uint32_t lane)
@@ -144,6 +145,13 @@ void PendingRuns::happened(const Event& event)
     }
 }
 
+void PendingRuns::sampled(std::shared_ptr<const StepSample> sample)
+{
+    if (Run* run = current(sample->lane)) {
+        run->samples.push_back(std::move(sample));
+    }
+}
+
 void PendingRuns::end(std::uint32_t lane, RunSummary summary)
 {
     if (Run* run = current(lane)) {
@@ -178,6 +186,15 @@ std::size_t PendingRuns::heldRecords() const
     return count;
 }
 
+std::size_t PendingRuns::heldSamples() const
+{
+    std::size_t count = 0;
+    for (const auto& run : m_runs) {
+        count += run->samples.size();
+    }
+    return count;
+}
+
 void PendingRuns::write(const RunDatabase& database, std::int64_t writerId)
 {
     database.guarded("saving a run", [&] {
@@ -197,6 +214,7 @@ void PendingRuns::write(const RunDatabase& database, std::int64_t writerId)
             }
             writeChunks(chunks, *run);
             writeEvents(events, *run);
+            writeSamples(connection, run->tentative, run->samples);
             updateRow(connection, *run);
             if (run->summary) {
                 writeSummary(connection, *run);
@@ -343,6 +361,7 @@ void PendingRuns::committed()
         run->full.clear();
         run->tailChanged = false;
         run->events.clear();
+        run->samples.clear();
         run->summary.reset();
         run->rowChanged = false;
     }

@@ -20,6 +20,7 @@ public:
     void start(RunStart start);
     void record(const StepRecord& record);
     void happened(const Event& event);
+    void sampled(std::shared_ptr<const StepSample> sample);
     void end(std::uint32_t lane, RunSummary summary);
     /// Steps of a lane that were reported while the file could not be written and memory for them ran out.
     void lost(std::uint32_t lane, std::int64_t steps);
@@ -27,6 +28,7 @@ public:
     [[nodiscard]] bool hasWork() const;
     /// Records that only memory holds or that belong to a chunk which is not full yet.
     [[nodiscard]] std::size_t heldRecords() const;
+    [[nodiscard]] std::size_t heldSamples() const;
 
     /// Writes all of it in one transaction. Throws Error (Io) and forgets nothing if that fails.
     void write(const RunDatabase& database, std::int64_t writerId);
@@ -56,6 +58,7 @@ private:
         Chunk tail;
         bool tailChanged = false;
         std::vector<Event> events;
+        std::vector<std::shared_ptr<const StepSample>> samples;
         std::optional<RunSummary> summary;
         bool rowChanged = true;
         bool ended = false;

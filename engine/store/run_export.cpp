@@ -118,6 +118,28 @@ Json stepAsJson(const StepRecord& record, const std::string& lane)
     return json;
 }
 
+Json tensorAsJson(const StepSample& sample, const TensorSample& tensor, const std::string& lane)
+{
+    const Census& census = tensor.census;
+    Json json = {{"lane", lane}, {"step", sample.step}, {"scale", exactNumber(sample.scale)}, {"tensor", tensor.tensor},
+        {"role", nameOf(tensor.role)}, {"format", nameOf(tensor.format)}, {"elements", tensor.elements},
+        {"census",
+            {{"zero", census.zero}, {"flushed", census.flushed}, {"subnormal", census.subnormal},
+                {"normal", census.normal}, {"overflowed", census.overflowed}, {"infinite", census.infinite},
+                {"nan", census.nan}}},
+        {"largest", exactNumber(tensor.largest)}, {"smallest", exactNumber(tensor.smallest)},
+        {"norm", exactNumber(tensor.norm)}, {"first_exponent", tensor.firstExponent}, {"exponents", tensor.exponents}};
+    for (const auto& [name, value] :
+        {std::pair("dead", tensor.dead), std::pair("saturated", tensor.saturated), std::pair("cosine", tensor.cosine),
+            std::pair("relative_error", tensor.relativeError), std::pair("ratio", tensor.ratio),
+            std::pair("unmoved", tensor.unmoved), std::pair("below_half_ulp", tensor.belowHalfUlp)}) {
+        if (!std::isnan(value)) {
+            json[name] = exactNumber(value);
+        }
+    }
+    return json;
+}
+
 Json eventAsJson(const Event& event)
 {
     Json json = {{"step", event.step}, {"kind", nameOf(event.kind)}};

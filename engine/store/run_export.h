@@ -20,6 +20,10 @@ nlohmann::ordered_json runAsJson(const RunInfo& run);
 /// A step with the keys of `--metrics`, and more.
 nlohmann::ordered_json stepAsJson(const StepRecord& record, const std::string& lane);
 
+/// A tensor of a sampled step: its place, its census and range, and the numbers that apply to it. "exponents" has the
+/// elements by binary exponent, from "first_exponent" on.
+nlohmann::ordered_json tensorAsJson(const StepSample& sample, const TensorSample& tensor, const std::string& lane);
+
 /// What happened, with the texts that a change of settings has.
 nlohmann::ordered_json eventAsJson(const Event& event);
 

@@ -2,6 +2,7 @@
 
 #include "engine/store/replay.h"
 #include "engine/store/run_database.h"
+#include "engine/store/sample_rows.h"
 #include "engine/store/step_chunk.h"
 #include "engine/store/store_names.h"
 #include "engine/store/writer_lock.h"
@@ -412,6 +413,30 @@ std::vector<Event> RunStore::events(RunId id) const
         }
         return events;
     });
+}
+
+std::vector<std::int64_t> RunStore::sampledSteps(RunId id) const
+{
+    return m_impl->database.guarded("reading a run's samples", [&] {
+        SQLite::Statement query(
+            m_impl->database.connection(), "SELECT step FROM step_samples WHERE run_id = ? ORDER BY step");
+        query.bind(1, id);
+        std::vector<std::int64_t> steps;
+        while (query.executeStep()) {
+            steps.push_back(query.getColumn(0).getInt64());
+        }
+        return steps;
+    });
+}
+
+std::vector<StepSample> RunStore::samples(RunId id, std::int64_t first, std::int64_t last) const
+{
+    auto samples = m_impl->database.guarded(
+        "reading a run's samples", [&] { return readSamples(m_impl->database.connection(), id, first, last); });
+    if (!samples) {
+        throw m_impl->damaged(id);
+    }
+    return *std::move(samples);
 }
 
 nlohmann::json RunStore::replayExperiment(RunId id) const

@@ -91,6 +91,9 @@ public:
     [[nodiscard]] RunColumns columns(RunId id) const; ///< the dashboard's columns, fast
     [[nodiscard]] std::vector<StepRecord> records(RunId id) const; ///< everything, for export
     [[nodiscard]] std::vector<Event> events(RunId id) const;
+    [[nodiscard]] std::vector<std::int64_t> sampledSteps(RunId id) const; ///< that were looked at, in order
+    /// Those of the steps first .. last, in order; `lane` is the run's number in its session.
+    [[nodiscard]] std::vector<StepSample> samples(RunId id, std::int64_t first, std::int64_t last) const;
     /// The experiment that replays this run exactly: its one lane, its events as scripted ones.
     [[nodiscard]] nlohmann::json replayExperiment(RunId id) const;
     [[nodiscard]] nlohmann::json experiment(RunId id) const; ///< the document it was started from
@@ -118,6 +121,7 @@ public:
     void runStarted(const RunStart& start) override;
     void stepsRecorded(std::span<const StepRecord> records) override;
     void eventHappened(const Event& event) override;
+    void stepSampled(const std::shared_ptr<const StepSample>& sample) override;
     void runEnded(std::uint32_t lane, const RunSummary& summary) override;
 
     /// Whether the lane has started.

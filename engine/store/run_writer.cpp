@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <condition_variable>
@@ -23,13 +24,16 @@ constexpr auto transactionInterval = std::chrono::milliseconds(250);
 /// computer of a person whose disk is full should not run out of memory as well.
 constexpr std::size_t maxHeldRecords = std::size_t {1} << 19;
 
+constexpr std::size_t maxHeldSamples = 512;
+
 struct LaneEnd
 {
     std::uint32_t lane = 0;
     RunSummary summary;
 };
 
-using Report = std::variant<StepRecord, std::unique_ptr<RunStart>, Event, LaneEnd>;
+using Sample = std::shared_ptr<const StepSample>;
+using Report = std::variant<StepRecord, std::unique_ptr<RunStart>, Event, Sample, LaneEnd>;
 
 std::string hostName()
 {
@@ -56,6 +60,7 @@ struct RunWriter::Impl
 
     // Writer's side.
     void loop();
+    [[nodiscard]] std::size_t queuedSamples() const;
     bool waitForReports(std::unique_lock<std::mutex>& lock);
     void sort(std::vector<Report>& reports, const std::map<std::uint32_t, std::int64_t>& lost);
     std::string tryToWrite();
@@ -71,6 +76,7 @@ struct RunWriter::Impl
     std::map<std::uint32_t, std::uint64_t> started; ///< runs handed over, per lane
     std::map<std::uint32_t, PendingRuns::Created> created;
     std::size_t held = 0; ///< records that the writer keeps
+    std::size_t heldSamples = 0; ///< that are not in the file
     std::uint64_t writesRequested = 0;
     std::uint64_t writesAnswered = 0;
     bool stopping = false;
@@ -143,6 +149,7 @@ void RunWriter::Impl::loop()
 
         lock.lock();
         held = pending.heldRecords();
+        heldSamples = pending.heldSamples() + queuedSamples();
         problem = std::move(trouble);
         created = pending.created();
         writesAnswered = ticket;
@@ -151,6 +158,12 @@ void RunWriter::Impl::loop()
             return;
         }
     }
+}
+
+std::size_t RunWriter::Impl::queuedSamples() const
+{
+    return static_cast<std::size_t>(std::count_if(
+        queue.begin(), queue.end(), [](const Report& report) { return std::holds_alternative<Sample>(report); }));
 }
 
 /// Returns true if this is the last time.
@@ -171,6 +184,8 @@ void RunWriter::Impl::sort(std::vector<Report>& reports, const std::map<std::uin
             pending.record(*record);
         } else if (const auto* event = std::get_if<Event>(&report)) {
             pending.happened(*event);
+        } else if (auto* sample = std::get_if<Sample>(&report)) {
+            pending.sampled(std::move(*sample));
         } else if (auto* start = std::get_if<std::unique_ptr<RunStart>>(&report)) {
             pending.start(std::move(**start));
         } else if (auto* end = std::get_if<LaneEnd>(&report)) {
@@ -246,6 +261,17 @@ void RunWriter::stepsRecorded(std::span<const StepRecord> records)
 void RunWriter::eventHappened(const Event& event)
 {
     m_impl->hand([&] { return Report(event); });
+}
+
+void RunWriter::stepSampled(const std::shared_ptr<const StepSample>& sample)
+{
+    const std::lock_guard lock(m_impl->mutex);
+    // What a step looked like is the first thing to let go where the file cannot be written.
+    if (m_impl->heldSamples < maxHeldSamples) {
+        ++m_impl->heldSamples;
+        m_impl->queue.emplace_back(sample);
+        m_impl->wake.notify_one();
+    }
 }
 
 void RunWriter::runEnded(std::uint32_t lane, const RunSummary& summary)

@@ -117,14 +117,22 @@ Lane::Lane(std::uint32_t id, LaneConfig config, std::vector<ScriptedEvent> event
 Lane::Lane(std::uint32_t id, const LaneState& state, std::shared_ptr<const Dataset> data, Backend& backend, int threads)
     : Lane(id, state.config, state.script, std::move(data), backend, threads)
 {
+    restore(state);
+}
+
+void Lane::restore(const LaneState& state)
+{
     writeTensors(state.tensors);
     if (!state.scaler.empty()) {
         m_scaler->loadState(state.scaler);
     }
+    m_script = state.script;
     m_history = state.history;
     m_nextStep = state.nextStep;
     m_schedulePosition = state.schedulePosition;
     m_foundInf = state.foundInf;
+    m_diverged = false;
+    m_faults = {};
     m_initialHash = state.initialHash;
     m_loader->restoreFingerprint(state.batchHash);
     for (const ScriptedEvent& event : m_history) {
@@ -453,7 +461,7 @@ std::vector<ScriptedEvent> Lane::history() const
 
 // --- training ---
 
-StepRecord Lane::step(const StepWatcher& watcher)
+StepRecord Lane::step(const StepWatcher& watcher, const NodeWatcher& nodes)
 {
     StepRecord record;
     record.step = m_nextStep;
@@ -461,7 +469,7 @@ StepRecord Lane::step(const StepWatcher& watcher)
     record.scale = m_scaler->scale();
     record.lr = nextLr();
     writeScalars();
-    runMicroBatches(record, watcher);
+    runMicroBatches(record, watcher, nodes);
     runBlocks(record, watcher);
 
     PhaseTimer timer;
@@ -531,9 +539,10 @@ double Lane::feed(std::int64_t microBatch)
     return waited;
 }
 
-void Lane::runMicroBatches(StepRecord& record, const StepWatcher& watcher)
+void Lane::runMicroBatches(StepRecord& record, const StepWatcher& watcher, const NodeWatcher& nodes)
 {
     PhaseTimer timer;
+    const auto run = [&](Phase phase) { nodes ? m_executor->run(phase, nodes) : m_executor->run(phase); };
     m_executor->clearCensus();
     timer.addTo(record.timeMs.instrumentsMs);
     for (std::int64_t i = 0; i < m_config->accumulation.steps; ++i) {
@@ -552,20 +561,23 @@ void Lane::runMicroBatches(StepRecord& record, const StepWatcher& watcher)
         m_executor->synchronize();
         timer.addTo(record.timeMs.dataMs);
         tell(watcher, StepStage::Data);
+        timer.addTo(record.timeMs.instrumentsMs);
         if (i == 0) {
             m_executor->run(Phase::WeightCast);
         }
-        m_executor->run(Phase::Forward);
+        run(Phase::Forward);
         m_executor->synchronize();
         timer.addTo(record.timeMs.forwardMs);
         tell(watcher, StepStage::Forward);
-        m_executor->run(Phase::Backward);
+        timer.addTo(record.timeMs.instrumentsMs);
+        run(Phase::Backward);
         m_executor->synchronize();
         timer.addTo(record.timeMs.backwardMs);
         if (i + 1 == m_config->accumulation.steps) {
             spoilGradients();
         }
         tell(watcher, StepStage::Backward);
+        timer.addTo(record.timeMs.instrumentsMs);
         if (m_config->accumulation.guard || m_step.microFoundInf) {
             m_executor->downloadStepOutputs();
         }
@@ -623,6 +635,7 @@ void Lane::runBlocks(StepRecord& record, const StepWatcher& watcher)
             break;
         }
         tell(watcher, stageOf(block));
+        timer.addTo(record.timeMs.instrumentsMs);
     }
 }
 
@@ -700,10 +713,10 @@ void Lane::reportGradients(StepRecord& record) const
 void Lane::reportCensus(StepRecord& record)
 {
     m_executor->downloadCensus();
-    const auto sumOver = [this](const std::vector<ValueId>& values, Phase phase) {
+    const auto sumOver = [this](const auto& values, Phase phase) {
         Census sum;
-        for (const ValueId id : values) {
-            const Census* const census = m_executor->census(id, phase);
+        for (const std::optional<ValueId> id : values) {
+            const Census* const census = id ? m_executor->census(*id, phase) : nullptr;
             sum += census == nullptr ? Census {} : *census;
         }
         return sum;
@@ -824,6 +837,35 @@ std::unique_ptr<Lane> Lane::fork(std::uint32_t id, const std::string& name)
     auto lane = std::make_unique<Lane>(id, copy, m_data, m_backend, m_threads);
     lane->m_diverged = m_diverged;
     return lane;
+}
+
+std::unique_ptr<Lane> Lane::fp32Twin() const
+{
+    LaneConfig plain;
+    plain.name = m_config->name;
+    plain.seed = m_config->seed;
+    plain.steps = m_config->steps;
+    plain.data = m_config->data;
+    plain.data.prefetch = 0;
+    plain.data.throttleMs = 0;
+    plain.model = m_config->model;
+    plain.loss = m_config->loss;
+    plain.labelSmoothing = m_config->labelSmoothing;
+    plain.lossWeight = m_config->lossWeight;
+    plain.optimizer.kind = "sgd";
+    plain.accumulation = m_config->accumulation;
+    plain.accumulation.guard = false;
+    plain.accumulation.scalerPerMicroBatch = false;
+    plain.accumulation.zeroGradients = true;
+    return std::make_unique<Lane>(m_id, std::move(plain), std::vector<ScriptedEvent> {}, m_data, m_backend, m_threads);
+}
+
+void Lane::follow(const Lane& other)
+{
+    copyState(*other.m_executor, *m_executor);
+    m_nextStep = other.m_nextStep;
+    m_faults = other.m_faults;
+    m_diverged = false;
 }
 
 std::unique_ptr<Lane> Lane::forkAt(

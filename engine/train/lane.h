@@ -77,7 +77,8 @@ public:
     [[nodiscard]] const std::vector<ScriptedEvent>& past() const { return m_history; }
 
     /// Trains one step. Steady steps allocate nothing. Throws Error (BackendFailure) if the device fails.
-    StepRecord step(const StepWatcher& watcher = {});
+    /// `nodes` sees every node of the forward and backward passes.
+    StepRecord step(const StepWatcher& watcher = {}, const NodeWatcher& nodes = {});
 
     // --- for instruments, which read and change nothing ---
     [[nodiscard]] Executor& executor() { return *m_executor; }
@@ -114,6 +115,13 @@ public:
     /// come.
     [[nodiscard]] std::unique_ptr<Lane> forkAt(
         std::int64_t step, const LaneState& earlier, std::uint32_t id, const std::string& name) const;
+    /// Puts a lane with the same settings back to a state of its own. Throws as the constructor does.
+    void restore(const LaneState& state);
+    /// A lane that trains the same model on the same batches in FP32, without scaler, clipping and what else departs
+    /// from plain training: for follow().
+    [[nodiscard]] std::unique_ptr<Lane> fp32Twin() const;
+    /// The step to come gets the weights, running statistics, batch, random numbers and faults of `other`'s.
+    void follow(const Lane& other);
 
 private:
     void compile(const LaneConfig& config);
@@ -124,7 +132,7 @@ private:
     void writeScalars();
     void writeScale();
     void writeLr();
-    void runMicroBatches(StepRecord& record, const StepWatcher& watcher);
+    void runMicroBatches(StepRecord& record, const StepWatcher& watcher, const NodeWatcher& nodes);
     void runBlocks(StepRecord& record, const StepWatcher& watcher);
     [[nodiscard]] double stepLoss(std::int32_t dropped) const;
     void readCheck(bool hasChecked);

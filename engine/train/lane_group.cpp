@@ -72,6 +72,9 @@ struct LaneGroup::Member
     std::string initialWeightsHash;
     std::int64_t savedAt = -1; ///< the step of the newest checkpoint
     SnapshotRing snapshots;
+    StepSampler sampler;
+    std::shared_ptr<StepSample> sample; ///< of the step just trained, if it was looked at
+    bool samplesNext = false; ///< a person asked for it
 
     /// Keeps the lane's state if it is time to, so that a person can go back to it.
     void snapshotIfDue(std::int64_t every)
@@ -296,7 +299,14 @@ void LaneGroup::stepMember(std::size_t index)
     Member& stepping = *m_stepping[index];
     const double before = steadySeconds();
     try {
-        m_records[index] = stepping.lane->step();
+        if (m_options.sampling.isDue(stepping.lane->nextStep()) || stepping.samplesNext) {
+            stepping.sample = std::make_shared<StepSample>();
+            const bool keepsElements = m_options.sampling.keepsElementsOf == stepping.lane->nextStep();
+            m_records[index] = stepping.sampler.step(*stepping.lane, *stepping.sample, keepsElements);
+            stepping.samplesNext = false;
+        } else {
+            m_records[index] = stepping.lane->step();
+        }
         stepping.trainingSeconds += steadySeconds() - before;
         stepping.lane->validateIfDue(m_records[index], m_interrupt);
     } catch (const std::exception& error) {
@@ -346,6 +356,7 @@ std::span<const StepRecord> LaneGroup::step()
     for (RunObserver* observer : m_options.observers) {
         observer->stepsRecorded(records);
     }
+    reportSamples();
     for (Member* stepped : m_stepping) {
         if (auto origin = stepped->lane->takeOrigin()) {
             emit(stepped, std::move(*origin));
@@ -356,6 +367,30 @@ std::span<const StepRecord> LaneGroup::step()
     }
     reportCheckpoints();
     return records;
+}
+
+void LaneGroup::reportSamples()
+{
+    m_samples.clear();
+    for (Member* stepped : m_stepping) {
+        if (std::shared_ptr<StepSample> sample = std::exchange(stepped->sample, nullptr);
+            sample && stepped->failure.empty()) {
+            sample->generation = m_generation;
+            m_samples.push_back(std::move(sample));
+        }
+    }
+    for (RunObserver* observer : m_options.observers) {
+        for (const auto& sample : m_samples) {
+            observer->stepSampled(sample);
+        }
+    }
+}
+
+void LaneGroup::sampleNext()
+{
+    for (const auto& member : m_members) {
+        member->samplesNext = true;
+    }
 }
 
 void LaneGroup::measureDistances()
@@ -586,16 +621,27 @@ void LaneGroup::duplicate(std::uint32_t lane, const std::string& name, std::opti
             = fmt::format("{}, a copy of {}{}", name, parent.initialConfig.name, goesBack ? " as it was then" : "")});
 }
 
+/// With the scripted changes of its next step.
+std::unique_ptr<Lane> LaneGroup::copyForNextStep(std::uint32_t lane)
+{
+    Member& copied = member(lane);
+    if (!copied.canStep()) {
+        throw Error(ErrorCode::InvalidArgument,
+            fmt::format("{} has no step left; go back to an earlier one to look at it.", copied.lane->config()->name));
+    }
+    std::unique_ptr<Lane> copy = copied.lane->fork(lane, copied.lane->config()->name);
+    copy->applyScripted();
+    return copy;
+}
+
 StepWalk LaneGroup::walk(std::uint32_t lane)
 {
-    Member& walked = member(lane);
-    if (!walked.canStep()) {
-        throw Error(ErrorCode::InvalidArgument,
-            fmt::format("{} has no step left; go back to an earlier one to look at it.", walked.lane->config()->name));
-    }
-    const std::unique_ptr<Lane> copy = walked.lane->fork(lane, walked.lane->config()->name);
-    copy->applyScripted();
-    return walkStep(*copy);
+    return walkStep(*copyForNextStep(lane));
+}
+
+std::vector<ScaleTrial> LaneGroup::tryScales(std::uint32_t lane, std::span<const double> scales)
+{
+    return mantissa::tryScales(*copyForNextStep(lane), scales);
 }
 
 void LaneGroup::remove(std::uint32_t lane)

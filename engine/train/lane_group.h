@@ -35,6 +35,9 @@ public:
     /// until the next call; empty when no lane can step.
     std::span<const StepRecord> step();
 
+    /// Of the step just trained, for the lanes in which it was looked at. Valid as the records.
+    [[nodiscard]] std::span<const std::shared_ptr<const StepSample>> samples() const { return m_samples; }
+
     [[nodiscard]] bool isActive() const; ///< some lane has a step to do
     [[nodiscard]] std::int64_t nextStep() const; ///< of the lane furthest behind, or the last step reached
     [[nodiscard]] std::int64_t totalSteps() const; ///< of the longest lane
@@ -45,6 +48,14 @@ public:
     void duplicate(std::uint32_t lane, const std::string& name, std::optional<std::int64_t> step);
     /// The lane's next step on a copy of it, which is then thrown away.
     StepWalk walk(std::uint32_t lane);
+    /// The lane's next step at each of these scales, on a copy of it.
+    std::vector<ScaleTrial> tryScales(std::uint32_t lane, std::span<const double> scales);
+
+    void setSampling(const SamplingPlan& plan) { m_options.sampling = plan; }
+
+    [[nodiscard]] const SamplingPlan& sampling() const { return m_options.sampling; }
+
+    void sampleNext();
     void remove(std::uint32_t lane);
     void setBaseline(std::uint32_t lane);
     void extend(std::int64_t totalSteps);
@@ -76,8 +87,10 @@ private:
     void reportCheckpoints();
     [[nodiscard]] std::vector<ScriptedEvent> scriptFor(const std::string& lane) const;
     Member& member(std::uint32_t lane);
+    [[nodiscard]] std::unique_ptr<Lane> copyForNextStep(std::uint32_t lane);
     void start(Member& member);
     void stepMember(std::size_t index);
+    void reportSamples();
     void measureDistances();
     void endIfDone(Member& member);
     void validate(Member& member);
@@ -98,6 +111,7 @@ private:
     std::vector<std::unique_ptr<Member>> m_members;
     std::vector<Member*> m_stepping; ///< of the present step
     std::vector<StepRecord> m_records; ///< of m_stepping
+    std::vector<std::shared_ptr<const StepSample>> m_samples; ///< of the present step
     std::uint32_t m_nextId = 0;
     std::uint32_t m_baseline = 0;
     std::uint32_t m_generation = 0;

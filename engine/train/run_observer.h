@@ -4,8 +4,10 @@
 #include "engine/train/event.h"
 #include "engine/train/experiment.h"
 #include "engine/train/step_record.h"
+#include "engine/train/step_sample.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -63,6 +65,10 @@ public:
     virtual void runStarted(const RunStart& start) = 0;
     virtual void stepsRecorded(std::span<const StepRecord> records) = 0; ///< one per lane that stepped
     virtual void eventHappened(const Event& event) = 0;
+
+    /// A step just recorded, for those that were looked at.
+    virtual void stepSampled(const std::shared_ptr<const StepSample>& /*sample*/) { }
+
     virtual void runEnded(std::uint32_t lane, const RunSummary& summary) = 0;
 };
 

@@ -60,17 +60,28 @@ std::uint64_t Session::duplicateLane(std::uint32_t lane, const std::string& name
 
 std::future<StepWalk> Session::walkStep(std::uint32_t lane)
 {
-    // std::function wants what can be copied.
-    auto promise = std::make_shared<std::promise<StepWalk>>();
-    std::future<StepWalk> future = promise->get_future();
-    m_worker->post([lane, promise](Worker& worker) {
-        try {
-            promise->set_value(worker.lanes().walk(lane));
-        } catch (...) {
-            promise->set_exception(std::current_exception());
-        }
-    });
-    return future;
+    return m_worker->ask<StepWalk>([lane](LaneGroup& lanes) { return lanes.walk(lane); });
+}
+
+std::future<std::vector<ScaleTrial>> Session::tryScales(std::uint32_t lane, std::vector<double> scales)
+{
+    return m_worker->ask<std::vector<ScaleTrial>>(
+        [lane, scales = std::move(scales)](LaneGroup& lanes) { return lanes.tryScales(lane, scales); });
+}
+
+std::uint64_t Session::setSampling(const SamplingPlan& plan)
+{
+    return m_worker->post([plan](Worker& worker) { worker.lanes().setSampling(plan); });
+}
+
+std::uint64_t Session::sampleNext()
+{
+    return m_worker->post([](Worker& worker) { worker.lanes().sampleNext(); });
+}
+
+std::size_t Session::takeSamples(std::vector<std::shared_ptr<const StepSample>>& into)
+{
+    return m_worker->takeSamples(into);
 }
 
 std::uint64_t Session::removeLane(std::uint32_t lane)

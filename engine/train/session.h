@@ -7,6 +7,7 @@
 #include "engine/core/error.h"
 #include "engine/train/checkpoint_keeper.h"
 #include "engine/train/run_observer.h"
+#include "engine/train/scale_trial.h"
 #include "engine/train/step_walk.h"
 
 #include <future>
@@ -34,6 +35,7 @@ struct SessionOptions
     std::int64_t baselineInterval = 10;
     /// Steps between the states that every lane keeps in memory, to go back to; 0: none.
     std::int64_t snapshotInterval = 0;
+    SamplingPlan sampling {};
     CheckpointPlan checkpoints {};
     /// Lanes that go on from a checkpoint, found by the name of its initial settings, instead of from step 0.
     std::vector<ResumedLane> resumed {};
@@ -75,6 +77,7 @@ struct SessionStatus
     int threads = 1;
     int threadsPerLane = 1;
     std::uint32_t baseline = 0; ///< lane id
+    SamplingPlan sampling {};
     std::vector<LaneStatus> lanes {};
     std::uint64_t appliedCommands = 0; ///< id of the last command that took effect
 };
@@ -111,15 +114,25 @@ public:
     /// Writes a checkpoint of the lane as it stands into a file that no rotation touches.
     std::uint64_t saveCheckpoint(std::uint32_t lane, const std::filesystem::path& file);
 
+    /// Which steps are looked at tensor by tensor, in all lanes; what they compute does not change by it.
+    std::uint64_t setSampling(const SamplingPlan& plan);
+    /// Looks at the next step of every lane, whatever the plan says.
+    std::uint64_t sampleNext();
+
     // --- observing ---
     /// What the lane's next step will do, stage by stage; nothing changes by it. The future throws if there is no such
     /// lane, no step left, or no session any more.
     std::future<StepWalk> walkStep(std::uint32_t lane);
+    /// What the lane's next step would come to at each of these scales; nothing changes by it. Takes as long as that
+    /// many steps. The future throws as walkStep()'s.
+    std::future<std::vector<ScaleTrial>> tryScales(std::uint32_t lane, std::vector<double> scales);
     /// Moves out the records made since the last call, oldest first. Lock-free for the worker.
     std::size_t takeRecords(std::vector<StepRecord>& into);
     /// Records lost because takeRecords() was not called for too long; the store has them.
     [[nodiscard]] std::uint64_t droppedRecords() const;
     std::size_t takeEvents(std::vector<Event>& into);
+    /// Samples are kept until they are taken, but no more than the newest 64.
+    std::size_t takeSamples(std::vector<std::shared_ptr<const StepSample>>& into);
     /// The newest status the worker published; cheap, never blocks on a step.
     [[nodiscard]] std::shared_ptr<const SessionStatus> status() const;
     /// Blocks until the session neither runs nor prepares and all commands so far were applied.

@@ -13,6 +13,7 @@ namespace {
 /// Five seconds of records at 50,000 steps a second in all.
 constexpr std::size_t ringCapacity = std::size_t {1} << 16U;
 constexpr double publishInterval = 1.0 / 60;
+constexpr std::size_t mostSamples = 64;
 
 } // namespace
 
@@ -58,6 +59,15 @@ std::size_t Session::Worker::takeEvents(std::vector<Event>& into)
     const std::size_t count = m_events.size();
     into.insert(into.end(), std::make_move_iterator(m_events.begin()), std::make_move_iterator(m_events.end()));
     m_events.clear();
+    return count;
+}
+
+std::size_t Session::Worker::takeSamples(std::vector<std::shared_ptr<const StepSample>>& into)
+{
+    const std::lock_guard lock(m_mutex);
+    const std::size_t count = m_samples.size();
+    into.insert(into.end(), std::make_move_iterator(m_samples.begin()), std::make_move_iterator(m_samples.end()));
+    m_samples.clear();
     return count;
 }
 
@@ -182,6 +192,9 @@ void Session::Worker::trainOneStep()
     for (const StepRecord& record : m_lanes->step()) {
         m_records.push(record);
     }
+    for (const auto& sample : m_lanes->samples()) {
+        keep(sample);
+    }
     ++m_rateSteps;
     if (!m_lanes->isActive() || (m_pauseAt && m_lanes->nextStep() >= *m_pauseAt)) {
         settle();
@@ -206,6 +219,15 @@ void Session::Worker::note(Event event)
     event.command = m_currentCommand;
     const std::lock_guard lock(m_mutex);
     m_events.push_back(std::move(event));
+}
+
+void Session::Worker::keep(std::shared_ptr<const StepSample> sample)
+{
+    const std::lock_guard lock(m_mutex);
+    m_samples.push_back(std::move(sample));
+    if (m_samples.size() > mostSamples) {
+        m_samples.pop_front();
+    }
 }
 
 void Session::Worker::publishIfDue()
@@ -238,6 +260,7 @@ void Session::Worker::publish()
         status->threads = m_lanes->threads();
         status->threadsPerLane = m_lanes->threadsPerLane();
         status->baseline = m_lanes->baseline();
+        status->sampling = m_lanes->sampling();
         status->lanes = m_lanes->statuses();
     }
     {

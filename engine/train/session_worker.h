@@ -6,7 +6,9 @@
 #include "engine/train/session.h"
 
 #include <condition_variable>
+#include <deque>
 #include <functional>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -28,9 +30,26 @@ public:
     enum class Urgency : bool { AtNextStep, CutsValidationsShort };
     std::uint64_t post(Command command, Urgency urgency = Urgency::AtNextStep);
 
+    /// What the lanes answer at the next step boundary, or throw.
+    template <typename Answer> std::future<Answer> ask(std::function<Answer(LaneGroup&)> question)
+    {
+        // std::function wants what can be copied.
+        auto promise = std::make_shared<std::promise<Answer>>();
+        std::future<Answer> future = promise->get_future();
+        post([promise, question = std::move(question)](Worker& worker) {
+            try {
+                promise->set_value(question(worker.lanes()));
+            } catch (...) {
+                promise->set_exception(std::current_exception());
+            }
+        });
+        return future;
+    }
+
     RecordRing<StepRecord>& records() { return m_records; }
 
     std::size_t takeEvents(std::vector<Event>& into);
+    std::size_t takeSamples(std::vector<std::shared_ptr<const StepSample>>& into);
     [[nodiscard]] std::shared_ptr<const SessionStatus> status() const;
     void waitUntilIdle();
 
@@ -59,6 +78,7 @@ private:
     void trainOneStep();
     void settle();
     void note(Event event);
+    void keep(std::shared_ptr<const StepSample> sample);
     void publish();
     void publishIfDue();
     void waitForCommand(std::optional<double> seconds);
@@ -84,6 +104,7 @@ private:
     std::condition_variable m_changed;
     std::vector<Posted> m_queue;
     std::vector<Event> m_events;
+    std::deque<std::shared_ptr<const StepSample>> m_samples;
     std::shared_ptr<const SessionStatus> m_status;
     std::uint64_t m_lastPosted = 0;
     std::atomic<bool> m_hasCommands {false};

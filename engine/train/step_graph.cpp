@@ -129,7 +129,9 @@ private:
             m_step.gradients = gradientValues(computed);
             for (std::size_t i = 0; i < computed.size(); ++i) {
                 graph.replaceValue(computed[i], m_step.gradients[i]);
-                std::ranges::replace(m_step.gradientRoundings, computed[i], m_step.gradients[i]);
+                if (m_step.gradientRoundings[i] == computed[i]) {
+                    m_step.gradientRoundings[i] = m_step.gradients[i];
+                }
             }
             appendMicroCheck();
             return;
@@ -166,9 +168,8 @@ private:
         std::vector<ValueId> gradients = differentiate(graph, loss, m_step.lossScale, m_step.parameters);
         for (const ValueId gradient : gradients) {
             const ValueId computed = computedAs(gradient);
-            if (isHalf(graph.value(computed).type.dtype)) {
-                m_step.gradientRoundings.push_back(computed);
-            }
+            const bool isRounded = isHalf(graph.value(computed).type.dtype);
+            m_step.gradientRoundings.push_back(isRounded ? std::optional(computed) : std::nullopt);
         }
         return gradients;
     }

@@ -17,8 +17,8 @@ struct StepGraph
     std::vector<ValueId> buffers; ///< running statistics
     std::vector<ValueId> gradients;
     std::vector<ValueId> averages; ///< of the parameters, where a moving average is kept
-    /// Where backward rounded a parameter's gradient to 16 bits, for those that it did: the census to report.
-    std::vector<ValueId> gradientRoundings;
+    /// For each parameter where backward rounded its gradient to 16 bits, if it did: the census to report.
+    std::vector<std::optional<ValueId>> gradientRoundings;
     int castsPerStep = 0;
 
     // Inputs of a micro-batch.
