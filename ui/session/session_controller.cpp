@@ -28,6 +28,7 @@ struct SessionController::Live
     std::shared_ptr<const SessionStatus> status;
     std::vector<std::uint32_t> laneIds; ///< document lane by index -> session's lane id
     LaneMonitor monitor;
+    SampleHistory samples;
 
     [[nodiscard]] std::optional<std::size_t> indexOf(std::uint32_t lane) const
     {
@@ -70,6 +71,7 @@ std::unique_ptr<SessionController::Live> SessionController::makeLive(
     SessionOptions options;
     options.device = m_device;
     options.snapshotInterval = snapshotInterval;
+    options.sampling = m_sampling;
     if (live->writer) {
         options.observers.push_back(live->writer.get());
     }
@@ -294,6 +296,35 @@ void SessionController::goBack(std::uint32_t lane, std::int64_t step)
     }
 }
 
+std::future<std::vector<ScaleTrial>> SessionController::tryScales(std::uint32_t lane, std::vector<double> scales)
+{
+    return m_live ? m_live->session->tryScales(lane, std::move(scales)) : std::future<std::vector<ScaleTrial>> {};
+}
+
+void SessionController::setSampling(const SamplingPlan& plan)
+{
+    m_sampling = plan;
+    if (m_live) {
+        m_live->session->setSampling(plan);
+    }
+}
+
+void SessionController::sampleNow()
+{
+    if (m_live) {
+        m_live->session->sampleNext();
+        if (!isRunning()) {
+            runSteps(1);
+        }
+    }
+}
+
+const std::vector<SamplePtr>& SessionController::samples(std::uint32_t lane) const
+{
+    static const std::vector<SamplePtr> none;
+    return m_live ? m_live->samples.of(lane) : none;
+}
+
 std::future<StepWalk> SessionController::walkStep(std::uint32_t lane)
 {
     return m_live ? m_live->session->walkStep(lane) : std::future<StepWalk> {};
@@ -463,6 +494,14 @@ void SessionController::poll()
     if (!m_records.empty()) {
         m_live->monitor.add(m_records);
         emit recordsTaken(m_records);
+    }
+    m_newSamples.clear();
+    m_live->session->takeSamples(m_newSamples);
+    for (const SamplePtr& sample : m_newSamples) {
+        m_live->samples.add(sample);
+    }
+    if (!m_newSamples.empty()) {
+        emit sampled();
     }
     emit polled();
 }

@@ -7,6 +7,7 @@
 #include "ui/session/checkpoint_settings.h"
 #include "ui/session/experiment_document.h"
 #include "ui/session/lane_monitor.h"
+#include "ui/session/sample_history.h"
 
 #include <QObject>
 #include <QThreadPool>
@@ -99,6 +100,15 @@ public:
     void goBack(std::uint32_t lane, std::int64_t step); ///< a copy of the lane as it was before the step
     /// The lane's next step, taken apart; not valid without a session. See Session::walkStep().
     [[nodiscard]] std::future<StepWalk> walkStep(std::uint32_t lane);
+    /// The lane's next step at each of these scales; not valid without a session. See Session::tryScales().
+    [[nodiscard]] std::future<std::vector<ScaleTrial>> tryScales(std::uint32_t lane, std::vector<double> scales);
+    /// Which steps are looked at tensor by tensor, in this session and those to come.
+    void setSampling(const SamplingPlan& plan);
+
+    [[nodiscard]] const SamplingPlan& sampling() const { return m_sampling; }
+
+    /// Looks at the next step of every lane; trains it, if the lanes rest.
+    void sampleNow();
     void removeLane(std::uint32_t lane);
     /// Writes a checkpoint of the lane as it stands; eventTaken() tells how it went.
     void saveCheckpoint(std::uint32_t lane, const std::filesystem::path& file);
@@ -116,6 +126,7 @@ public:
     /// That of a lane in status(), as long as this is the newest; null if there is no such lane.
     [[nodiscard]] const LaneStatus* laneStatus(std::uint32_t lane) const;
     [[nodiscard]] const LaneFacts& facts(std::uint32_t lane) const;
+    [[nodiscard]] const std::vector<SamplePtr>& samples(std::uint32_t lane) const;
     [[nodiscard]] std::optional<std::uint32_t> baseline() const;
     [[nodiscard]] bool isRunning() const;
     /// Why runs are not being written at present; empty if they are.
@@ -133,6 +144,7 @@ signals:
     void sessionReplaced(mantissa::SessionController::Replacement reason);
     void recordsTaken(const std::vector<mantissa::StepRecord>& records);
     void eventTaken(const mantissa::Event& event);
+    void sampled(); ///< samples() has more
     void statusChanged();
     void lanesChanged(); ///< lanes came, went, or changed name or colour
     void documentChanged(); ///< title, file, modified mark
@@ -170,6 +182,8 @@ private:
     std::map<std::pair<std::uint32_t, std::string>, Pending> m_pending;
     std::vector<StepRecord> m_records;
     std::vector<Event> m_events;
+    std::vector<SamplePtr> m_newSamples;
+    SamplingPlan m_sampling {.every = 50};
     QTimer m_timer;
     QThreadPool m_reaper; ///< ends sessions, whose last step may take a while, and removes old checkpoints
 };
