@@ -89,6 +89,35 @@ void measure(std::span<const float> elements, TensorSample& sample)
     }
 }
 
+void merge(TensorSample& into, const TensorSample& other)
+{
+    into.elements += other.elements;
+    into.census += other.census;
+    into.largest = std::max(into.largest, other.largest);
+    into.smallest = into.smallest == 0 ? other.smallest
+        : other.smallest == 0          ? into.smallest
+                                       : std::min(into.smallest, other.smallest);
+    into.norm = std::hypot(into.norm, other.norm);
+    if (other.exponents.empty()) {
+        return;
+    }
+    if (into.exponents.empty()) {
+        into.firstExponent = other.firstExponent;
+    }
+    const int first = std::min(into.firstExponent, other.firstExponent);
+    const auto endOf = [](const TensorSample& sample) {
+        return sample.firstExponent + static_cast<int>(sample.exponents.size());
+    };
+    std::vector<std::uint32_t> sum(static_cast<std::size_t>(std::max(endOf(into), endOf(other)) - first));
+    for (const TensorSample* part : {static_cast<const TensorSample*>(&into), &other}) {
+        for (std::size_t i = 0; i < part->exponents.size(); ++i) {
+            sum[i + static_cast<std::size_t>(part->firstExponent - first)] += part->exponents[i];
+        }
+    }
+    into.firstExponent = first;
+    into.exponents = std::move(sum);
+}
+
 RoundingForecast forecast(const TensorSample& sample, double shift, DType format)
 {
     const FormatLimits& limits = limitsOf(format);

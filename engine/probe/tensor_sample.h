@@ -65,6 +65,9 @@ struct TensorSample
 /// exponents.
 void measure(std::span<const float> elements, TensorSample& sample);
 
+/// Adds the elements of `other`, such as another parameter's: their number, census, range, norm and exponents.
+void merge(TensorSample& into, const TensorSample& other);
+
 /// Shares of all elements that would be flushed to zero, be subnormal, or overflow if the elements were multiplied by
 /// 2^shift and rounded to `format`. For a whole shift exact but for elements of the very magnitude at which one class
 /// ends; what is zero, infinite or NaN already counts for none.

@@ -2,6 +2,7 @@
 #include "engine/backends/backend_registry.h"
 #include "engine/formats/bfloat16.h"
 #include "engine/formats/float16.h"
+#include "engine/probe/corridor.h"
 #include "engine/store/run_store.h"
 #include "engine/train/lane.h"
 #include "engine/train/scale_trial.h"
@@ -161,6 +162,69 @@ private slots:
                 QCOMPARE(seen.overflows, overflowed > 0);
             }
         }
+    }
+
+    void mergingIsMeasuringTogether()
+    {
+        std::mt19937 random(6);
+        std::uniform_real_distribution<float> exponent(-40, 20);
+        TensorSample merged;
+        std::vector<float> all;
+        for (const std::size_t count : {0U, 50U, 1U, 3000U, 7U}) {
+            std::vector<float> part;
+            for (std::size_t i = 0; i < count; ++i) {
+                part.push_back(random() % 4 == 0 ? 0 : std::exp2(exponent(random)));
+            }
+            TensorSample sample;
+            measure(part, sample);
+            merge(merged, sample);
+            all.insert(all.end(), part.begin(), part.end());
+        }
+        TensorSample together;
+        measure(all, together);
+        QVERIFY(std::abs(merged.norm - together.norm) <= 1e-12 * together.norm);
+        merged.norm = together.norm;
+        QVERIFY(isSameSample(merged, together));
+    }
+
+    /// Judged by rounding the elements at every scale.
+    void theCorridorIsWhereRoundingIsHarmless()
+    {
+        std::mt19937 random(7);
+        for (int trial = 0; trial < 40; ++trial) {
+            const auto centre = static_cast<float>(random() % 60) - 50;
+            std::normal_distribution<float> exponent(centre, 1 + static_cast<float>(random() % 8));
+            std::vector<float> values;
+            for (int i = 0; i < 3000; ++i) {
+                values.push_back(std::exp2(exponent(random)));
+            }
+            TensorSample sample;
+            measure(values, sample);
+            for (const DType format : {DType::Float16, DType::BFloat16}) {
+                const Corridor corridor = corridorOf(sample, format, 0.01);
+                for (int shift = -40; shift <= 90; ++shift) {
+                    std::size_t flushed = 0;
+                    bool overflows = false;
+                    for (const double value : values) {
+                        const double result = rounded(format, std::ldexp(value, shift));
+                        flushed += result == 0 ? 1 : 0;
+                        overflows = overflows || std::isinf(result);
+                    }
+                    QCOMPARE(overflows, std::exp2(shift) >= corridor.ceiling);
+                    const double share = static_cast<double>(flushed) / 3000;
+                    if (std::abs(share - 0.01) > 1e-3) {
+                        QCOMPARE(share <= 0.01, std::exp2(shift) >= corridor.floor);
+                    }
+                }
+            }
+        }
+        TensorSample nothing;
+        measure(std::vector<float>(8, 0.0F), nothing);
+        const Corridor any = corridorOf(nothing, DType::Float16, 0.01);
+        QVERIFY(any.exists() && any.floor == 0 && std::isinf(any.ceiling));
+        TensorSample wide;
+        measure(std::vector<float> {1e-30F, 1e-30F, 1e6F}, wide);
+        QVERIFY(!corridorOf(wide, DType::Float16, 0.01).exists());
     }
 
     void thinningKeepsHundreds()
