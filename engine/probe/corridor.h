@@ -13,8 +13,8 @@ struct Corridor
     [[nodiscard]] bool exists() const { return floor < ceiling; }
 };
 
-/// `reference`: the gradient as FP32 has it, not scaled. It tells of the last rounding alone: a gradient that the layers
-/// above have flushed on its way is not there to be rounded, and what overflows may be another tensor.
+/// `reference`: the gradient as FP32 has it, not scaled. It tells of the last rounding alone: a gradient that the
+/// layers above have flushed on its way is not there to be rounded, and what overflows may be another tensor.
 Corridor corridorOf(const TensorSample& reference, DType format, double flushedShare);
 
 } // namespace mantissa

@@ -105,9 +105,8 @@ void merge(TensorSample& into, const TensorSample& other)
         into.firstExponent = other.firstExponent;
     }
     const int first = std::min(into.firstExponent, other.firstExponent);
-    const auto endOf = [](const TensorSample& sample) {
-        return sample.firstExponent + static_cast<int>(sample.exponents.size());
-    };
+    const auto endOf
+        = [](const TensorSample& sample) { return sample.firstExponent + static_cast<int>(sample.exponents.size()); };
     std::vector<std::uint32_t> sum(static_cast<std::size_t>(std::max(endOf(into), endOf(other)) - first));
     for (const TensorSample* part : {static_cast<const TensorSample*>(&into), &other}) {
         for (std::size_t i = 0; i < part->exponents.size(); ++i) {

@@ -177,6 +177,7 @@ void HistogramPlot::paintZones(QPainter& painter, const Scene& scene) const
     const double flushes = std::log2(limits.flushesUpTo);
     const double normal = std::log2(limits.minNormal);
     const double overflows = std::log2(limits.overflowsFrom);
+
     struct Zone
     {
         double from;
@@ -185,6 +186,7 @@ void HistogramPlot::paintZones(QPainter& painter, const Scene& scene) const
         Qt::BrushStyle hatch;
         QString name;
     };
+
     const Zone zones[] = {
         {scene.first - 1.0, flushes, 0.16, Qt::BDiagPattern, tr("flushes to zero")},
         {flushes, normal, 0.07, Qt::NoBrush, tr("subnormal")},
@@ -259,8 +261,8 @@ void HistogramPlot::paintAxes(QPainter& painter, const Scene& scene) const
     }
     painter.setFont(font());
     painter.setPen(scene.colors.text);
-    painter.drawText(QRectF(scene.area.left(), scene.area.bottom() + metrics.height() + 6, scene.area.width(),
-                         metrics.height() + 2),
+    painter.drawText(
+        QRectF(scene.area.left(), scene.area.bottom() + metrics.height() + 6, scene.area.width(), metrics.height() + 2),
         Qt::AlignHCenter, m_content->axisTitle);
 }
 

@@ -111,6 +111,19 @@ void Dashboard::setColumns(quint64 key, RunColumns columns)
     }
 }
 
+void Dashboard::addCorridor(quint64 key, qint64 step, double floor, double ceiling)
+{
+    if (LaneData* lane = d->data.find(key)) {
+        if (floor > 0) {
+            lane->scaleFloor.append(step, floor);
+        }
+        if (std::isfinite(ceiling)) {
+            lane->scaleCeiling.append(step, ceiling);
+        }
+        d->touch();
+    }
+}
+
 void Dashboard::addMark(std::optional<quint64> key, qint64 step, const QString& text)
 {
     d->data.addMark({key, step, text});

@@ -64,6 +64,9 @@ public:
     void append(std::span<const StepRecord> records);
     /// All data of a stored run; taken in piecemeal by refresh(), so that a million steps do not stall the window.
     void setColumns(quint64 key, RunColumns columns);
+    /// Between which scales the lane's gradient fits into its format at a step; drawn on the scale plot while the lane
+    /// is highlighted. 0 or infinity: no limit on that side.
+    void addCorridor(quint64 key, qint64 step, double floor, double ceiling);
     /// A vertical line on all plots where something changed; `key` unset: it concerns all lanes.
     void addMark(std::optional<quint64> key, qint64 step, const QString& text);
     /// A mark with a word beside it: the lane was resumed here.

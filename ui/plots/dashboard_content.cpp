@@ -101,6 +101,10 @@ std::vector<Dashboard::Private::PanelSeries> Dashboard::Private::seriesOf(Metric
             break;
         case Metric::Scale:
             all.push_back({lane.get(), &lane->scale});
+            if (highlighted == lane->curve.key) {
+                all.push_back({lane.get(), &lane->scaleFloor, true});
+                all.push_back({lane.get(), &lane->scaleCeiling, true});
+            }
             break;
         case Metric::Difference:
             if (lane.get() != baseline) {
@@ -203,6 +207,7 @@ QString Dashboard::Private::noteOf(Metric metric) const
     bool hasClipped = false;
     bool hasSkips = false;
     bool hasHeldOut = false;
+    bool hasCorridor = false;
     for (const PanelSeries& shown : seriesOf(metric)) {
         const SeriesStats stats = shown.series->stats(first, last);
         belowZero = belowZero || (stats.finite > 0 && stats.minimum <= 0);
@@ -210,6 +215,8 @@ QString Dashboard::Private::noteOf(Metric metric) const
         hasClipped = hasClipped || (shown.series == &shown.lane->gradNormClipped && !stats.empty());
         hasHeldOut = hasHeldOut || (shown.series == &shown.lane->heldOutLoss && !stats.empty());
         hasSkips = hasSkips || shown.lane->skips.count() > 0;
+        const bool isLimit = shown.series == &shown.lane->scaleFloor || shown.series == &shown.lane->scaleCeiling;
+        hasCorridor = hasCorridor || (isLimit && !stats.empty());
     }
     if (hasHeldOut) {
         notes.append(tr("solid: training, dotted: held-out data"));
@@ -219,6 +226,9 @@ QString Dashboard::Private::noteOf(Metric metric) const
     }
     if (metric == Metric::Scale && hasSkips) {
         notes.append(tr("\u00d7 skipped step"));
+    }
+    if (hasCorridor) {
+        notes.append(tr("dotted: below, 1 % of the gradient flushes; above, it overflows"));
     }
     if (metric == Metric::Difference) {
         const LaneData* baseline = baselineLane();

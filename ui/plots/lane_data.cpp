@@ -83,7 +83,8 @@ double roundingAllowance(DType lane, DType baseline, std::int64_t step, double b
 
 void LaneData::truncate(std::int64_t firstDropped)
 {
-    for (SeriesPyramid* series : {&loss, &gradNorm, &gradNormClipped, &scale, &distance, &heldOutLoss, &accuracy}) {
+    for (SeriesPyramid* series :
+        {&loss, &gradNorm, &gradNormClipped, &scale, &distance, &scaleFloor, &scaleCeiling, &heldOutLoss, &accuracy}) {
         series->truncate(firstDropped);
     }
     skips.truncate(firstDropped);

@@ -34,6 +34,8 @@ struct LaneData
     SeriesPyramid gradNormClipped; ///< only steps where clipping changed the norm
     SeriesPyramid scale;
     SeriesPyramid distance; ///< of the weights to the reference lane's
+    SeriesPyramid scaleFloor; ///< only steps at which the corridor is known, as the next
+    SeriesPyramid scaleCeiling;
     SeriesPyramid heldOutLoss; ///< only steps after which the lane was judged, as the next
     SeriesPyramid accuracy; ///< on held-out data
     StepRuns skips;

@@ -1,6 +1,8 @@
 #include "ui/views/main_window.h"
 
 #include "engine/autocast/policy.h"
+#include "engine/train/sample_corridor.h"
+#include "ui/gradients/gradients_panel.h"
 #include "ui/graph/op_map_panel.h"
 #include "ui/plots/dashboard.h"
 #include "ui/session/app_paths.h"
@@ -57,6 +59,7 @@ MainWindow::MainWindow(const Options& options, QWidget* parent)
     , m_controller(new SessionController(options.database, this))
     , m_loader(new RunLoader(options.database, this))
     , m_dashboard(new Dashboard)
+    , m_gradients(new GradientsPanel(m_controller))
     , m_opMap(new OpMapPanel(m_controller))
     , m_tabs(new QTabWidget)
     , m_messages(new MessageBar)
@@ -82,6 +85,7 @@ MainWindow::MainWindow(const Options& options, QWidget* parent)
     m_tabs->setDocumentMode(true);
     m_tabs->setAccessibleName(tr("Views of the experiment"));
     m_tabs->addTab(m_dashboard, tr("Dashboard"));
+    m_tabs->addTab(m_gradients, tr("Gradients"));
     m_tabs->addTab(m_opMap, tr("Graph"));
     auto* centre = new QWidget;
     auto* column = new QVBoxLayout(centre);
@@ -169,6 +173,7 @@ void MainWindow::connectSession()
     connect(m_controller, &SessionController::recordsTaken, m_dashboard,
         [this](const std::vector<StepRecord>& records) { m_dashboard->append(records); });
     connect(m_controller, &SessionController::eventTaken, this, &MainWindow::noteEvent);
+    connect(m_controller, &SessionController::sampled, this, &MainWindow::drawCorridors);
     connect(m_controller, &SessionController::refused, this,
         [this](const QString& why) { m_messages->post(commandTopic, Tone::Notice, why); });
     connect(m_controller, &SessionController::polled, this, &MainWindow::frame);
@@ -213,7 +218,31 @@ void MainWindow::connectOpMap()
     connect(m_lanes, &LaneList::selectionChanged, this, &MainWindow::showSelected);
     connect(m_lanes, &LaneList::goBackWanted, this, &MainWindow::goBack);
     connect(m_opMap, &OpMapPanel::laneChosen, m_lanes, &LaneList::select);
+    connect(m_gradients, &GradientsPanel::notice, this,
+        [this](const QString& text) { statusBar()->showMessage(text, 5000); });
     connect(m_opMap, &OpMapPanel::notice, this, [this](const QString& text) { statusBar()->showMessage(text, 5000); });
+}
+
+bool MainWindow::showsGradients() const
+{
+    return m_tabs->currentWidget() == m_gradients;
+}
+
+void MainWindow::drawCorridors()
+{
+    constexpr double harmlessShare = 0.01;
+    for (const std::uint32_t lane : m_lanes->lanes()) {
+        const auto [known, isNew] = m_corridorsUpTo.try_emplace(lane, -1);
+        for (const SamplePtr& sample : m_controller->samples(lane)) {
+            if (sample->step <= known->second) {
+                continue;
+            }
+            known->second = sample->step;
+            if (const auto corridor = corridorOf(*sample, harmlessShare)) {
+                m_dashboard->addCorridor(lane, sample->step, corridor->floor, corridor->ceiling);
+            }
+        }
+    }
 }
 
 bool MainWindow::showsOpMap() const
@@ -255,6 +284,7 @@ void MainWindow::replaced(SessionController::Replacement reason)
     m_messages->retract(commandTopic);
     m_droppedSeen = 0;
     m_baselineShown.reset();
+    m_corridorsUpTo.clear();
     m_wantsCurves = reason == SessionController::Replacement::Restored;
     if (reason == SessionController::Replacement::Opened) {
         m_dashboard->clear();
@@ -343,6 +373,7 @@ void MainWindow::showSelected()
     m_code->show(lane != nullptr ? lane->config : nullptr);
     m_stepPanel->setLane(selected);
     m_findings->setLane(selected);
+    m_gradients->setLane(selected, selected ? m_lanes->look(*selected).color : QColor());
 }
 
 void MainWindow::noteEvent(const Event& event)

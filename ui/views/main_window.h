@@ -26,6 +26,7 @@ class CodeView;
 class EventsView;
 class ExperimentsView;
 class FindingsPanel;
+class GradientsPanel;
 class LaneList;
 class LiveChanges;
 class MessageBar;
@@ -72,6 +73,8 @@ public:
     [[nodiscard]] SessionController* controller() const { return m_controller; }
 
     [[nodiscard]] Dashboard* dashboard() const { return m_dashboard; }
+
+    [[nodiscard]] GradientsPanel* gradients() const { return m_gradients; }
 
     [[nodiscard]] OpMapPanel* opMap() const { return m_opMap; }
 
@@ -128,6 +131,8 @@ private:
     void goBack(std::uint32_t lane);
     void followLanes();
     [[nodiscard]] bool showsOpMap() const;
+    [[nodiscard]] bool showsGradients() const;
+    void drawCorridors();
     void noteEvent(const Event& event);
     void frame();
     void checkHealth();
@@ -180,6 +185,7 @@ private:
     SessionController* m_controller;
     RunLoader* m_loader;
     Dashboard* m_dashboard;
+    GradientsPanel* m_gradients;
     OpMapPanel* m_opMap;
     QTabWidget* m_tabs;
     MessageBar* m_messages;
@@ -212,6 +218,7 @@ private:
     std::uint64_t m_droppedSeen = 0;
     bool m_wantsCurves = false; ///< curves are to be read from the database as soon as lanes are known
     std::optional<std::uint32_t> m_baselineShown;
+    std::map<std::uint32_t, std::int64_t> m_corridorsUpTo; ///< step, by lane
 };
 
 } // namespace mantissa

@@ -1,4 +1,5 @@
 /// Menus, their keys, and what they do.
+#include "ui/gradients/gradients_panel.h"
 #include "ui/graph/op_map_panel.h"
 #include "ui/plots/dashboard.h"
 #include "ui/session/app_paths.h"
@@ -100,7 +101,11 @@ void MainWindow::makeFileMenu()
     menu->addSeparator();
     add(
         menu, QStringLiteral("export"), tr("&Export plots or graph\u2026"), QKeySequence(Qt::CTRL | Qt::Key_E),
-        [this] { showsOpMap() ? m_opMap->showExportDialog() : m_dashboard->showExportDialog(); },
+        [this] {
+            showsOpMap()           ? m_opMap->showExportDialog()
+                : showsGradients() ? m_gradients->showExportDialog()
+                                   : m_dashboard->showExportDialog();
+        },
         tr("What the open tab shows, as PNG, PDF, SVG or CSV"));
     menu->addSeparator();
     add(menu, QStringLiteral("quit"), tr("&Quit"), QKeySequence(Qt::CTRL | Qt::Key_Q), [this] { close(); });
@@ -131,7 +136,11 @@ void MainWindow::makeEditMenu()
     menu->addActions({undo, redo});
     menu->addSeparator();
     add(menu, QStringLiteral("copyPicture"), tr("Copy &picture"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C),
-        [this] { showsOpMap() ? m_opMap->copyPicture() : m_dashboard->copyPicture(); });
+        [this] {
+            showsOpMap()           ? m_opMap->copyPicture()
+                : showsGradients() ? m_gradients->copyPicture()
+                                   : m_dashboard->copyPicture();
+        });
     add(
         menu, QStringLiteral("copyData"), tr("Copy &data"), {}, [this] { m_dashboard->copyData(); },
         tr("The steps in view, tab-separated"));
@@ -157,6 +166,14 @@ void MainWindow::makeViewMenu()
             m_opMap->view()->setFocus();
         },
         tr("What a step of the selected lane executes, in which formats"));
+    add(
+        menu, QStringLiteral("showGradients"), tr("Gr&adients of the selected lane"),
+        QKeySequence(Qt::CTRL | Qt::Key_6),
+        [this] {
+            m_tabs->setCurrentWidget(m_gradients);
+            m_gradients->plot()->setFocus();
+        },
+        tr("Their magnitudes against the zones of the lane's format, and what another scale would do"));
     add(
         menu, QStringLiteral("showCode"), tr("&Code of the selected lane"), QKeySequence(Qt::CTRL | Qt::Key_3),
         [this] {
