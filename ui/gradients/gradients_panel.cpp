@@ -122,6 +122,7 @@ GradientsPanel::GradientsPanel(SessionController* controller, QWidget* parent)
     scale->addWidget(m_scale, 1);
     scale->addWidget(m_scaleText);
     scale->addWidget(m_apply);
+    scale->addWidget(m_table->button());
     auto* left = new QWidget;
     auto* column = new QVBoxLayout(left);
     column->setContentsMargins(0, 0, 0, 0);
@@ -142,12 +143,8 @@ GradientsPanel::GradientsPanel(SessionController* controller, QWidget* parent)
     all->addLayout(top);
     all->addWidget(parts, 1);
 
-    connect(m_role, &QComboBox::activated, this, [this] {
-        redraw();
-    });
-    connect(m_tensor, &QComboBox::activated, this, [this] {
-        redraw();
-    });
+    connect(m_role, &QComboBox::activated, this, [this] { redraw(); });
+    connect(m_tensor, &QComboBox::activated, this, [this] { redraw(); });
     connect(m_interval, &QSpinBox::valueChanged, this, [this](int every) {
         SamplingPlan plan = m_controller->sampling();
         plan.every = every;
@@ -316,8 +313,10 @@ QString GradientsPanel::fidelityText(const StepSample& sample) const
     if (worst == nullptr) {
         return {};
     }
-    return tr("Against FP32's gradient %1 is off by %2 (cosine %3)%4.")
-        .arg(QString::fromStdString(worst->tensor), percent(worst->relativeError), formatValue(worst->cosine, 6),
+    const QString cosine
+        = std::isnan(worst->cosine) ? tr("all of it is lost") : tr("cosine %1").arg(formatValue(worst->cosine, 6));
+    return tr("Against FP32's gradient %1 is off by %2 (%3)%4.")
+        .arg(QString::fromStdString(worst->tensor), percent(worst->relativeError), cosine,
             chosen.empty() ? tr(", the most of all") : QString());
 }
 

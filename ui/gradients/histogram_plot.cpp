@@ -345,8 +345,10 @@ void HistogramPlot::paintLegend(QPainter& painter, const Scene& scene) const
                 blend(readableOn(m_content->color, scene.colors.background), scene.colors.background, barShare));
         }
         painter.setPen(scene.colors.text);
-        painter.drawText(QPointF(x + box + 5, y + metrics.ascent() + 1), name);
-        x += box + 5 + metrics.horizontalAdvance(name) + 16;
+        const double room = scene.beyond.right() - x - box - 5;
+        const QString text = metrics.elidedText(name, Qt::ElideRight, static_cast<int>(std::max(0.0, room)));
+        painter.drawText(QPointF(x + box + 5, y + metrics.ascent() + 1), text);
+        x += box + 5 + metrics.horizontalAdvance(text) + 16;
     };
     entry(m_content->heldName, false);
     if (m_content->reference) {

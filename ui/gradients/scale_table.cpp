@@ -65,7 +65,6 @@ ScaleTable::ScaleTable(SessionController* controller, QWidget* parent)
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(4);
-    column->addWidget(m_button);
     column->addWidget(m_note);
     column->addWidget(m_table, 1);
     m_timer.setInterval(lookEveryMs);
@@ -91,7 +90,8 @@ void ScaleTable::clear(const QString& why)
     m_waiting = {};
     m_trials.clear();
     m_table->setRowCount(0);
-    m_note->setText(why.isEmpty() ? tr("What would the next step be at another scale?") : why);
+    m_note->setText(why);
+    setVisible(!why.isEmpty());
     m_button->setEnabled(m_lane.has_value());
 }
 
@@ -107,6 +107,7 @@ void ScaleTable::tryScales()
     m_waiting = m_controller->tryScales(*m_lane, std::move(scales));
     if (m_waiting.valid()) {
         m_note->setText(tr("Trying\u2026"));
+        setVisible(true);
         m_button->setEnabled(false);
         m_timer.start();
     }

@@ -31,6 +31,7 @@ public:
 
     [[nodiscard]] QTableWidget* table() const { return m_table; }
 
+    /// What starts it, to be placed where there is room: the table itself shows once there is something in it.
     [[nodiscard]] QPushButton* button() const { return m_button; }
 
     /// Tab-separated, one row a scale, with every digit.
