@@ -563,7 +563,7 @@ void Lane::runMicroBatches(StepRecord& record, const StepWatcher& watcher, const
         tell(watcher, StepStage::Data);
         timer.addTo(record.timeMs.instrumentsMs);
         if (i == 0) {
-            m_executor->run(Phase::WeightCast);
+            run(Phase::WeightCast);
         }
         run(Phase::Forward);
         m_executor->synchronize();
