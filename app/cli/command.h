@@ -32,6 +32,7 @@ void addFormatCommand(CLI::App& app, Action& chosen);
 void addDevicesCommand(CLI::App& app, Action& chosen);
 void addMemoryCommand(CLI::App& app, Action& chosen);
 void addDiagnoseCommand(CLI::App& app, Action& chosen);
+void addTraceCommand(CLI::App& app, Action& chosen);
 
 /// --db, into `file`: a name that is given is not empty.
 CLI::Option* addDatabaseOption(CLI::App& command, std::string& file);

@@ -54,6 +54,7 @@ int run(int argc, char** argv)
     addDevicesCommand(app, chosen);
     addMemoryCommand(app, chosen);
     addDiagnoseCommand(app, chosen);
+    addTraceCommand(app, chosen);
     try {
         checkCommand(app, argv + 1);
         app.parse(withoutNumbersLikeOptions(argc, argv));

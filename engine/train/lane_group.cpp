@@ -598,18 +598,14 @@ void LaneGroup::duplicate(std::uint32_t lane, const std::string& name, std::opti
 {
     Member& parent = member(lane);
     const bool goesBack = step && *step != parent.lane->nextStep();
-    const std::shared_ptr<const LaneState> earlier = goesBack ? parent.snapshots.before(*step) : nullptr;
-    if (goesBack && (!earlier || *step > parent.lane->nextStep())) {
-        throw Error(ErrorCode::InvalidArgument,
-            fmt::format("{} cannot go back to step {}: it can to {} to {}.", parent.lane->config()->name, *step,
-                parent.snapshots.oldestStep().value_or(parent.lane->nextStep()), parent.lane->nextStep()));
-    }
+    std::unique_ptr<Lane> forked
+        = goesBack ? copyBefore(parent, *step, m_nextId, name) : parent.lane->fork(m_nextId, name);
     auto copy = std::make_unique<Member>();
     copy->initialConfig = parent.initialConfig;
     copy->initialConfig.name = name;
     copy->initialConfig.document["name"] = name;
     copy->initialWeightsHash = parent.initialWeightsHash;
-    copy->lane = goesBack ? parent.lane->forkAt(*step, *earlier, m_nextId, name) : parent.lane->fork(m_nextId, name);
+    copy->lane = std::move(forked);
     copy->notePast();
     copy->summary.minLoss = std::numeric_limits<double>::infinity();
     ++m_nextId;
@@ -619,6 +615,36 @@ void LaneGroup::duplicate(std::uint32_t lane, const std::string& name, std::opti
             .step = m_members.back()->lane->nextStep(),
             .text
             = fmt::format("{}, a copy of {}{}", name, parent.initialConfig.name, goesBack ? " as it was then" : "")});
+}
+
+/// From the newest state that is kept and not later; what lies between is trained again.
+std::unique_ptr<Lane> LaneGroup::copyBefore(
+    Member& parent, std::int64_t step, std::uint32_t id, const std::string& name)
+{
+    const std::shared_ptr<const LaneState> earlier = parent.snapshots.before(step);
+    if (!earlier || step > parent.lane->nextStep()) {
+        throw Error(ErrorCode::InvalidArgument,
+            fmt::format("{} cannot go back to step {}: it can to {} to {}.", parent.lane->config()->name, step,
+                parent.snapshots.oldestStep().value_or(parent.lane->nextStep()), parent.lane->nextStep()));
+    }
+    return parent.lane->forkAt(step, *earlier, id, name);
+}
+
+Blame LaneGroup::blame(std::uint32_t lane, std::int64_t step)
+{
+    Member& blamed = member(lane);
+    const std::string& name = blamed.lane->config()->name;
+    const std::unique_ptr<Lane> copy
+        = step == blamed.lane->nextStep() ? blamed.lane->fork(lane, name) : copyBefore(blamed, step, lane, name);
+    // What was changed before that very step belongs to it.
+    for (const ScriptedEvent& event : blamed.lane->history()) {
+        for (const auto& [path, value] : event.set) {
+            if (event.step == step) {
+                copy->set(path, value);
+            }
+        }
+    }
+    return blameOf(*copy, [this] { return m_interrupt.load(); });
 }
 
 /// With the scripted changes of its next step.

@@ -51,6 +51,9 @@ public:
     /// The lane's next step at each of these scales, on a copy of it.
     std::vector<ScaleTrial> tryScales(std::uint32_t lane, std::span<const double> scales);
 
+    /// Why the lane's step was not finite: from the state before it, or an earlier one that is kept.
+    Blame blame(std::uint32_t lane, std::int64_t step);
+
     void setSampling(const SamplingPlan& plan) { m_options.sampling = plan; }
 
     [[nodiscard]] const SamplingPlan& sampling() const { return m_options.sampling; }
@@ -88,6 +91,8 @@ private:
     [[nodiscard]] std::vector<ScriptedEvent> scriptFor(const std::string& lane) const;
     Member& member(std::uint32_t lane);
     [[nodiscard]] std::unique_ptr<Lane> copyForNextStep(std::uint32_t lane);
+    [[nodiscard]] std::unique_ptr<Lane> copyBefore(
+        Member& parent, std::int64_t step, std::uint32_t id, const std::string& name);
     void start(Member& member);
     void stepMember(std::size_t index);
     void reportSamples();

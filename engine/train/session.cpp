@@ -69,6 +69,11 @@ std::future<std::vector<ScaleTrial>> Session::tryScales(std::uint32_t lane, std:
         [lane, scales = std::move(scales)](LaneGroup& lanes) { return lanes.tryScales(lane, scales); });
 }
 
+std::future<Blame> Session::blame(std::uint32_t lane, std::int64_t step)
+{
+    return m_worker->ask<Blame>([lane, step](LaneGroup& lanes) { return lanes.blame(lane, step); });
+}
+
 std::uint64_t Session::setSampling(const SamplingPlan& plan)
 {
     return m_worker->post([plan](Worker& worker) { worker.lanes().setSampling(plan); });

@@ -5,6 +5,7 @@
 
 #include "engine/backends/device_info.h"
 #include "engine/core/error.h"
+#include "engine/train/blame.h"
 #include "engine/train/checkpoint_keeper.h"
 #include "engine/train/run_observer.h"
 #include "engine/train/scale_trial.h"
@@ -126,6 +127,9 @@ public:
     /// What the lane's next step would come to at each of these scales; nothing changes by it. Takes as long as that
     /// many steps. The future throws as walkStep()'s.
     std::future<std::vector<ScaleTrial>> tryScales(std::uint32_t lane, std::vector<double> scales);
+    /// Why the lane's step was not finite, found on copies of it as it was then; nothing changes by it. From
+    /// LaneStatus::earliestStep on. Training waits for as long as some dozens of steps take, unless there is a command.
+    std::future<Blame> blame(std::uint32_t lane, std::int64_t step);
     /// Moves out the records made since the last call, oldest first. Lock-free for the worker.
     std::size_t takeRecords(std::vector<StepRecord>& into);
     /// Records lost because takeRecords() was not called for too long; the store has them.
