@@ -196,7 +196,9 @@ void Session::Worker::trainOneStep()
         keep(sample);
     }
     ++m_rateSteps;
-    if (!m_lanes->isActive() || (m_pauseAt && m_lanes->nextStep() >= *m_pauseAt)) {
+    if (m_lanes->wantsPause()) {
+        pause();
+    } else if (!m_lanes->isActive() || (m_pauseAt && m_lanes->nextStep() >= *m_pauseAt)) {
         settle();
     }
     publishIfDue();
