@@ -4,6 +4,8 @@
 
 #include <QtTest>
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <limits>
 #include <random>
@@ -64,8 +66,9 @@ public:
         }
         const Sample left = choice == 2 ? conjunct(depth - 1) : condition(depth - 1);
         const Sample right = choice == 2 ? conjunct(depth - 1) : condition(depth - 1);
-        return choice == 2 ? Sample {left.text + space() + " and " + right.text, left.isTrue && right.isTrue}
-                           : Sample {left.text + " or" + space() + " " + right.text, left.isTrue || right.isTrue};
+        return choice == 2
+            ? Sample {fmt::format("{}{} and {}", left.text, space(), right.text), left.isTrue && right.isTrue}
+            : Sample {fmt::format("{} or{} {}", left.text, space(), right.text), left.isTrue || right.isTrue};
     }
 
     int pick(int choices) { return std::uniform_int_distribution<int>(0, choices - 1)(m_random); }
@@ -78,7 +81,7 @@ private:
             return comparison();
         }
         const Sample inner = condition(depth);
-        return {"(" + space() + inner.text + space() + ")", inner.isTrue};
+        return {fmt::format("({}{}{})", space(), inner.text, space()), inner.isTrue};
     }
 
     Sample comparison()
@@ -93,7 +96,9 @@ private:
             : symbol == 3               ? left >= right
             : symbol == 4               ? left == right
                                         : left < right || left > right;
-        return {leftText + space() + symbols[static_cast<std::size_t>(symbol)] + space() + rightText, isTrue};
+        return {
+            fmt::format("{}{}{}{}{}", leftText, space(), symbols[static_cast<std::size_t>(symbol)], space(), rightText),
+            isTrue};
     }
 
     std::pair<std::string, double> number()
@@ -110,7 +115,7 @@ private:
         case 4:
             return {"validation_loss", notANumber};
         case 5:
-            return {"5" + space() + "%", 0.05};
+            return {fmt::format("5{}%", space()), 0.05};
         default: {
             const int value = pick(9) - 4;
             return {std::to_string(value), value};

@@ -332,7 +332,7 @@ private slots:
     {
         const json list = json::parse(R"([{"when": "scale < 1", "do": "pause"},
             {"when": "loss > 10", "do": {"set": {"optimizer.lr": 0.01, "clip": {"order": "unscale-then-clip", "max_norm": 1}}}},
-            {"when": "flushed(\"fc2\") > 3 %", "do": "fork", "lane": "b", "on": false}])");
+            {"when": "flushed('fc2') > 3 %", "do": "fork", "lane": "b", "on": false}])");
         const Experiment experiment = parseExperiment(document(watch(list)).dump(), "w");
         QCOMPARE(experiment.watchpoints.size(), std::size_t {3});
         const json composed = composeExperiment(experiment.name, experiment.text, experiment.lanes, experiment.events,

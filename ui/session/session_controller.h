@@ -96,7 +96,8 @@ public:
     std::uint64_t set(std::uint32_t lane, const std::string& path, const nlohmann::json& value);
     [[nodiscard]] std::optional<nlohmann::json> pendingValue(std::uint32_t lane, const std::string& path) const;
     void addLane(const LaneConfig& config);
-    void duplicateLane(std::uint32_t lane);
+    /// A copy as it stands, perhaps with other settings from its next step on.
+    void duplicateLane(std::uint32_t lane, const std::vector<std::pair<std::string, nlohmann::json>>& changes = {});
     void goBack(std::uint32_t lane, std::int64_t step); ///< a copy of the lane as it was before the step
     /// The lane's next step, taken apart; not valid without a session. See Session::walkStep().
     [[nodiscard]] std::future<StepWalk> walkStep(std::uint32_t lane);
@@ -112,6 +113,7 @@ public:
     void removeLane(std::uint32_t lane);
     /// Writes a checkpoint of the lane as it stands; eventTaken() tells how it went.
     void saveCheckpoint(std::uint32_t lane, const std::filesystem::path& file);
+    void setWatchpoints(const std::vector<Watchpoint>& watchpoints);
     void setBaseline(std::uint32_t lane); ///< the lane that others are compared with
     void renameLane(std::uint32_t lane, const QString& name);
     void recolorLane(std::uint32_t lane, const QString& color);
