@@ -392,7 +392,7 @@ std::vector<Rule> settingRules()
 {
     return {clipsEarly, clipsLate, stepsScaled, checksLate, updatesEarly, stepsTwice, sumsMicroBatches,
         scalerPerMicroBatch, keepsGradients, advancesEarly, losesEpsilon, secondMomentSticks, secondMomentVanishes,
-        averageSticks, decayIsLost, sumsGradientsInHalf, steeredByLoss, gradientsInHalf, sumsInHalf, logOfSoftmax};
+        averageSticks, steeredByLoss, gradientsInHalf, sumsInHalf, logOfSoftmax, sumsGradientsInHalf, decayIsLost};
 }
 
 } // namespace mantissa
