@@ -25,7 +25,7 @@ Json findingAsJson(const Finding& finding)
     }
     return {{"rule", finding.rule}, {"severity", nameOf(finding.severity)}, {"confidence", nameOf(finding.confidence)},
         {"title", finding.title}, {"where", std::move(where)}, {"evidence", Json(finding.evidence)},
-        {"advice", finding.advice}};
+        {"advice", finding.advice}, {"fix", Json(finding.fix)}};
 }
 
 std::string findingText(const Finding& finding)
@@ -42,7 +42,12 @@ std::string findingText(const Finding& finding)
         text += fmt::format(
             "  {}: {}\n", name, value.is_number_float() ? shortNumber(value.get<double>()) : value.dump());
     }
-    return text + "  -> " + finding.advice + '\n';
+    text += "  -> " + finding.advice + '\n';
+    for (const auto& [path, value] : finding.fix.items()) {
+        text
+            += fmt::format("  fix: --set '{}={}'\n", path, value.is_string() ? value.get<std::string>() : value.dump());
+    }
+    return text;
 }
 
 int diagnoseRun(const RunsOptions& options)

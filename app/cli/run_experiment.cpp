@@ -51,6 +51,8 @@ void keepLanes(Experiment& experiment, const std::vector<std::string>& wanted)
     std::erase_if(experiment.lanes, [&](const LaneConfig& lane) { return isDropped(lane.name); });
     std::erase_if(
         experiment.events, [&](const ScriptedEvent& event) { return !event.lane.empty() && isDropped(event.lane); });
+    std::erase_if(experiment.watchpoints,
+        [&](const Watchpoint& watchpoint) { return !watchpoint.lane.empty() && isDropped(watchpoint.lane); });
 }
 
 /// What is no JSON is meant as a text: precision.policy=fp16 needs no quotes.
@@ -136,8 +138,8 @@ Experiment experimentFor(const RunOptions& options)
             "--weights " + options.weights);
     }
     checkEvents(experiment.events, experiment.lanes, options.file);
-    experiment.document
-        = composeExperiment(experiment.name, experiment.text, experiment.lanes, experiment.events, experiment.expect);
+    experiment.document = composeExperiment(experiment.name, experiment.text, experiment.lanes, experiment.events,
+        experiment.expect, experiment.watchpoints);
     return experiment;
 }
 

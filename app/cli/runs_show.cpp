@@ -19,7 +19,7 @@ std::string eventText(const Event& event)
     }
     const bool isFile
         = event.kind == EventKind::Checkpoint || event.kind == EventKind::Resumed || event.kind == EventKind::Weights;
-    text += isFile ? " " + event.path : "";
+    text += isFile || event.kind == EventKind::Watch ? " " + event.path : "";
     return text + (event.text.empty() ? "" : ": " + event.text) + '\n';
 }
 

@@ -5,11 +5,13 @@
 #include "app/cli/metrics_file.h"
 #include "app/cli/output.h"
 #include "app/cli/progress.h"
+#include "app/cli/run_experiment.h"
 #include "app/cli/run_result.h"
 #include "engine/backends/backend_registry.h"
 #include "engine/core/error.h"
 #include "engine/store/run_store.h"
 #include "engine/train/session.h"
+#include "engine/train/watchpoint.h"
 
 #include <fmt/format.h>
 
@@ -71,6 +73,8 @@ std::string eventText(const Event& event, const SessionStatus& status)
         return event.text.empty() ? "" : fmt::format("step {}: {}{}", event.step, lane, event.text);
     case EventKind::Weights:
         return fmt::format("{}starts from {}{}", lane, event.path, event.text.empty() ? "" : " (" + event.text + ")");
+    case EventKind::Watch:
+        return fmt::format("step {}: {}{} ({})", event.step, lane, event.path, event.text);
     case EventKind::Numerics:
     case EventKind::Diverged:
     case EventKind::Failed:
@@ -94,9 +98,16 @@ void showEvents(Session& session, const SessionStatus& status, Progress& progres
 
 using JsonFiles = std::vector<std::unique_ptr<JsonLines>>;
 
-/// Trains to the end, until an interrupt, or until a file cannot be written. Returns the last status.
-std::shared_ptr<const SessionStatus> trainToEnd(Session& session, const JsonFiles& files, Progress& progress)
+struct TrainingEnd
 {
+    std::shared_ptr<const SessionStatus> status {}; ///< the last one
+    bool isByWatchpoint = false;
+};
+
+/// Trains to the end, until an interrupt or a watchpoint that pauses, or until a file cannot be written.
+TrainingEnd trainToEnd(Session& session, const JsonFiles& files, Progress& progress)
+{
+    TrainingEnd end;
     bool started = false;
     std::uint64_t stop = 0;
     while (true) {
@@ -107,7 +118,8 @@ std::shared_ptr<const SessionStatus> trainToEnd(Session& session, const JsonFile
         progress.show(*status);
         const bool over = status->state == SessionState::Finished || status->state == SessionState::Failed;
         if (over || (stop != 0 && status->appliedCommands >= stop)) {
-            return status;
+            end.status = status;
+            return end;
         }
         if (status->state == SessionState::Ready && !started) {
             session.run();
@@ -115,6 +127,10 @@ std::shared_ptr<const SessionStatus> trainToEnd(Session& session, const JsonFile
         }
         if (stop == 0 && (interrupted != 0 || std::ranges::any_of(files, &JsonLines::failed))) {
             progress.message("stopping");
+            stop = session.stop();
+        }
+        if (stop == 0 && status->state == SessionState::Paused) {
+            end.isByWatchpoint = true; // nothing else pauses here
             stop = session.stop();
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -170,18 +186,14 @@ void checkDevice(const std::string& name)
     }
 }
 
-int exitCodeOf(const std::vector<LaneResult>& results)
+bool isAsWanted(const LaneResult& result, bool isByWatchpoint)
 {
-    for (const LaneResult& result : results) {
-        const RunStatus status = result.summary.status;
-        if (status != RunStatus::Finished && status != RunStatus::Diverged) {
-            return exitFailed;
-        }
-    }
-    return exitDone;
+    const RunStatus status = result.summary.status;
+    return status == RunStatus::Finished || status == RunStatus::Diverged
+        || (status == RunStatus::Stopped && isByWatchpoint);
 }
 
-int report(const TrainingOptions& options, const std::string& name, const std::vector<LaneResult>& results)
+void report(const TrainingOptions& options, const std::string& name, const std::vector<LaneResult>& results)
 {
     const bool stdoutHasLines = options.metrics == "-" || options.census == "-";
     if (options.json) {
@@ -191,7 +203,51 @@ int report(const TrainingOptions& options, const std::string& name, const std::v
     } else {
         print(resultTable(results));
     }
-    return exitCodeOf(results);
+}
+
+/// "CONDITION", or "CONDITION -> pause|snapshot|fork|set PATH=VALUE".
+Watchpoint watchpointFrom(const std::string& text)
+{
+    Watchpoint watchpoint {.when = text};
+    const std::size_t arrow = text.rfind("->");
+    if (arrow != std::string::npos) {
+        static const std::string set = "set ";
+        std::string action = text.substr(arrow + 2);
+        action.erase(0, action.find_first_not_of(' '));
+        watchpoint.when = text.substr(0, arrow);
+        if (action.starts_with(set)) {
+            watchpoint.action = WatchAction::Set;
+            watchpoint.set = {changeFrom(action.substr(set.size()))};
+        } else if (action == nameOf(WatchAction::Snapshot)) {
+            watchpoint.action = WatchAction::Snapshot;
+        } else if (action == nameOf(WatchAction::Fork)) {
+            watchpoint.action = WatchAction::Fork;
+        } else if (action != nameOf(WatchAction::Pause)) {
+            throw BadInput(fmt::format(
+                "--watch {}: \"{}\" is no action; write pause, snapshot, fork or set PATH=VALUE", text, action));
+        }
+    }
+    watchpoint.when.erase(watchpoint.when.find_last_not_of(' ') + 1);
+    try {
+        static_cast<void>(WatchExpression(watchpoint.when));
+    } catch (const WatchSyntaxError& error) {
+        throw BadInput(fmt::format("--watch \"{}\": {}", text, error.what()));
+    }
+    return watchpoint;
+}
+
+Experiment withWatchpoints(const Experiment& experiment, const std::vector<std::string>& texts)
+{
+    Experiment watched = experiment;
+    for (const std::string& text : texts) {
+        watched.watchpoints.push_back(watchpointFrom(text));
+        try {
+            checkWatchpoint(watched.watchpoints.back(), watched.lanes, "", fmt::format("--watch {}: ", text));
+        } catch (const Error& error) {
+            throw BadInput(error.what());
+        }
+    }
+    return watched;
 }
 
 } // namespace
@@ -218,6 +274,7 @@ int train(const TrainingOptions& options, const Experiment& experiment, const st
     }
     const std::unique_ptr<TensorDump> dump
         = options.dumpFolder.empty() ? nullptr : std::make_unique<TensorDump>(options.dumpFolder);
+    const Experiment watched = withWatchpoints(experiment, options.watch);
     LaneTally tally;
     SessionOptions sessionOptions;
     sessionOptions.device = options.device;
@@ -240,13 +297,14 @@ int train(const TrainingOptions& options, const Experiment& experiment, const st
 
     catchInterrupts();
     Progress progress;
-    std::shared_ptr<const SessionStatus> status;
+    TrainingEnd end;
     {
-        Session session(experiment, sessionOptions);
-        status = trainToEnd(session, files, progress);
-        showEvents(session, *status, progress);
+        Session session(watched, sessionOptions);
+        end = trainToEnd(session, files, progress);
+        showEvents(session, *end.status, progress);
     }
     progress.clear();
+    const std::shared_ptr<const SessionStatus> status = end.status;
     if (status->state == SessionState::Failed) {
         throw Error(status->error, fmt::format("{}: {}", source, status->message));
     }
@@ -262,7 +320,10 @@ int train(const TrainingOptions& options, const Experiment& experiment, const st
     if (dump) {
         problems.push_back(dump->problem());
     }
-    int code = report(options, experiment.name, results);
+    report(options, experiment.name, results);
+    const bool isDone = std::ranges::all_of(
+        results, [&end](const LaneResult& result) { return isAsWanted(result, end.isByWatchpoint); });
+    int code = isDone ? exitDone : exitFailed;
     for (const std::string& problem : problems) {
         if (!problem.empty()) {
             progress.message("mantissa-cli: " + problem);
@@ -306,6 +367,11 @@ void addTrainingOptions(CLI::App& command, TrainingOptions& options)
         ->check(CLI::Range(1, 1'000'000))
         ->capture_default_str()
         ->needs(folder);
+    command
+        .add_option("--watch", options.watch,
+            "Act when a condition becomes true, as in 'scale < 1' or 'skips(50) > 5 -> set optimizer.lr=0.001'; may be "
+            "repeated. Actions: pause (which ends the command, with exit code 0), snapshot, fork, set PATH=VALUE")
+        ->allow_extra_args(false);
     command.add_flag("--json", options.json, "Print the result as JSON");
     command.footer("Ctrl+C stops within one step and keeps what was trained; the exit code is then 1.");
 }

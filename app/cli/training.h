@@ -22,15 +22,17 @@ struct TrainingOptions
     std::string dumpFolder; ///< empty: no tensors are dumped
     std::int64_t dumpStep = 0;
     CheckpointPlan checkpoints;
+    std::vector<std::string> watch; ///< "scale < 1", "loss > 10 -> set optimizer.lr=0.001"
     bool json = false;
 };
 
 /// --device, --threads, --db, --no-db, --metrics, --census, --dump-tensors, --checkpoints and what belongs to them,
+/// --watch,
 /// --json.
 void addTrainingOptions(CLI::App& command, TrainingOptions& options);
 
-/// Trains to the end or until Ctrl+C and prints the result; returns the exit code. `source` names the experiment in
-/// messages. Throws BadInput and Error.
+/// Trains to the end, until Ctrl+C or until a watchpoint pauses it, and prints the result; returns the exit code.
+/// `source` names the experiment in messages. Throws BadInput and Error.
 int train(const TrainingOptions& options, const Experiment& experiment, const std::string& source,
     std::vector<ResumedLane> resumed = {});
 

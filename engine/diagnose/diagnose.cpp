@@ -1,5 +1,6 @@
 #include "engine/diagnose/diagnose.h"
 
+#include "engine/autocast/policy.h"
 #include "engine/diagnose/rules.h"
 
 #include <algorithm>
@@ -20,6 +21,27 @@ std::string_view nameOf(Confidence confidence)
 {
     constexpr std::array<std::string_view, 3> names {"certain", "likely", "possible"};
     return names.at(static_cast<std::size_t>(confidence));
+}
+
+nlohmann::json mastersFix(const LaneConfig& config)
+{
+    const bool isBf16 = policyNamed(config.precision.policy).lower == DType::BFloat16;
+    return {{"precision", {{"policy", isBf16 ? "bf16" : "fp16"}, {"weights", "master"}}}};
+}
+
+nlohmann::json dynamicScalerFix()
+{
+    return {{"scaler", {{"family", "pytorch"}, {"init_scale", 65536}}}};
+}
+
+nlohmann::json bf16Fix()
+{
+    return {{"precision.policy", "bf16"}, {"scaler", nullptr}};
+}
+
+nlohmann::json slowerFix(const LaneConfig& config)
+{
+    return {{"optimizer.lr", config.optimizer.lr / 10}};
 }
 
 namespace {

@@ -36,6 +36,7 @@ struct Finding
     std::int64_t lastStep = -1;
     nlohmann::json evidence = nlohmann::json::object(); ///< numbers by name
     std::string advice {};
+    nlohmann::json fix = nlohmann::json::object(); ///< settings that mend it, by path; empty: none that surely does
 };
 
 } // namespace mantissa

@@ -59,8 +59,13 @@ Result brokenNumbers(const RunFacts& facts)
         finding.advice = "The FP32 lane breaks too, so it is not the precision's doing but something both share: the "
                          "settings, the learning rate or the data.";
         finding.evidence["fp32_breaks_too"] = true;
+        finding.fix = slowerFix(facts.config);
     } else if (!facts.run.siblings.empty()) {
         finding.evidence["fp32_breaks_too"] = false;
+        finding.fix = facts.lower == DType::Float16 ? bf16Fix() : finding.fix;
+    }
+    if (!faultBefore(facts, since).empty()) {
+        finding.fix = nlohmann::json::object();
     }
     finding.advice = faultBefore(facts, since) + finding.advice;
     return finding;
@@ -104,7 +109,17 @@ Result collapsingScale(const RunFacts& facts)
                       : "If the scale is far below 1, the raw gradient is infinite or NaN: look at the data and at the "
                         "first op named. If it stands at a floor, lower the floor or make the loss smaller.";
     }
-    finding.advice = faultBefore(facts, skips->first) + finding.advice;
+    if (const std::string fault = faultBefore(facts, skips->first); !fault.empty()) {
+        finding.advice = fault + finding.advice;
+    } else if (facts.fp32DivergesToo()) {
+        finding.fix = slowerFix(facts.config);
+    } else if (facts.config.scaler->family == "fixed") {
+        finding.fix = dynamicScalerFix();
+    } else if (facts.config.scaler->frozen) {
+        finding.fix = {{"scaler.frozen", false}};
+    } else if (!facts.run.siblings.empty() && facts.lower == DType::Float16) {
+        finding.fix = bf16Fix(); // FP32 trains, so its range is what lacks
+    }
     return finding;
 }
 
@@ -130,6 +145,9 @@ Result badBatch(const RunFacts& facts)
           "accumulation.guard drops it alone."
         : "Look at the samples of that step for NaN, infinity and values far outside the rest.";
     finding.advice = faultBefore(facts, isolated->first) + finding.advice;
+    if (facts.config.accumulation.steps > 1 && !facts.config.accumulation.guard) {
+        finding.fix = {{"accumulation.guard", true}};
+    }
     return finding;
 }
 
@@ -160,6 +178,11 @@ Result underflow(const RunFacts& facts)
                                standsStill ? ", and the loss does not move" : "");
     finding.advice = facts.hasScaler ? "Raise the scale: what is flushed lies below 2^-25 divided by it."
                                      : "Use a scaler, a fixed scale of 1024 or more, or BF16.";
+    if (!facts.hasScaler || facts.config.scaler->family == "fixed" || facts.config.scaler->family == "loss-driven") {
+        finding.fix = dynamicScalerFix();
+    } else if (facts.config.scaler->frozen) {
+        finding.fix = {{"scaler.frozen", false}};
+    }
     return finding;
 }
 
@@ -203,6 +226,7 @@ Result lostUpdates(const RunFacts& facts)
     finding.advice
         = "Keep FP32 masters (precision.weights = master), or round at random (half-stochastic), or compensate "
           "(half-kahan).";
+    finding.fix = mastersFix(facts.config);
     return finding;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 namespace mantissa {
 
@@ -22,11 +23,103 @@ double parameterOf(const RunFacts& facts, std::string_view key, double otherwise
     return facts.hasScaler ? valueOf(*facts.config.scaler, std::string(key)).value_or(otherwise) : otherwise;
 }
 
+/// Skips at one distance, at scales at which steps between them were taken: not the scale's doing.
+Result skipsInARhythm(const RunFacts& facts)
+{
+    constexpr std::size_t enough = 4;
+    std::vector<StepRange> later = facts.skips;
+    std::erase_if(later, [&facts](const StepRange& range) { return range.last <= facts.leadingSkips.last; });
+    if (!facts.hasScaler || later.size() < enough) {
+        return {};
+    }
+    const std::int64_t distance = later[1].first - later[0].first;
+    double fits = 0; // the largest scale of a step that was taken
+    auto record = facts.run.records.begin();
+    for (std::size_t i = 0; i < later.size(); ++i) {
+        if (later[i].length() != 1 || (i > 0 && later[i].first - later[i - 1].first != distance)) {
+            return {};
+        }
+        for (; record->step < later[i].first; ++record) {
+            fits = std::max(fits, record->skipped ? 0 : record->scale);
+        }
+        if (record->scale > fits) {
+            return {};
+        }
+    }
+    Finding finding {.rule = "skips_in_a_rhythm", .severity = Severity::Problem, .confidence = Confidence::Certain};
+    finding.op = facts.origin;
+    finding.firstStep = later.front().first;
+    finding.lastStep = later.back().last;
+    finding.title = fmt::format("Every {}th step is skipped, at scales at which the steps between are not: what comes "
+                                "every {} steps never takes effect.",
+        distance, distance);
+    finding.evidence = {{"every_steps", distance}, {"times", later.size()}, {"steps_taken_at_scale", fits}};
+    finding.advice
+        = "Look for a term of the loss, a regulariser or data that comes in this rhythm, and make it smaller or "
+          "part of every step.";
+    if (!facts.faults.empty()) {
+        finding.advice = faultSentence(*facts.faults.front()) + finding.advice;
+    }
+    return finding;
+}
+
+Result atFloor(const RunFacts& facts)
+{
+    const double floor = parameterOf(facts, "min_scale", 0);
+    if (!facts.hasScaler || floor <= 0 || facts.skips.empty()) {
+        return {};
+    }
+    const auto stuck = std::ranges::count_if(
+        facts.run.records, [floor](const StepRecord& record) { return record.skipped && record.scale <= floor; });
+    if (stuck < 3) {
+        return {};
+    }
+    Finding finding {.rule = "scale_at_floor", .severity = Severity::Problem, .confidence = Confidence::Certain};
+    finding.lastStep = facts.lastStep;
+    finding.firstStep = facts.skips.back().first;
+    finding.title
+        = fmt::format("The scale stands at its floor of {} and steps are still skipped ({} times).", floor, stuck);
+    finding.evidence = {{"floor", floor}, {"skipped_at_floor", stuck}};
+    finding.advice
+        = "Gradients are too large even there: make the loss or the targets smaller, lower the floor, or use BF16.";
+    if (!facts.fp32DivergesToo()) {
+        finding.fix = bf16Fix();
+    }
+    return finding;
+}
+
+/// Overflows that cost a step but not yet the scale.
+Result absorbs(const RunFacts& facts)
+{
+    const std::span<const StepRecord> records = facts.run.records;
+    std::int64_t count = 0;
+    std::int64_t first = -1;
+    for (std::size_t i = 0; i + 1 < records.size(); ++i) {
+        const bool isAbsorbed
+            = records[i].skipped && records[i].hysteresis >= 0 && records[i + 1].scale == records[i].scale;
+        first = isAbsorbed && count == 0 ? records[i].step : first;
+        count += isAbsorbed ? 1 : 0;
+    }
+    if (count == 0 || atFloor(facts)) {
+        return {};
+    }
+    Finding finding {.rule = "hysteresis_absorbs", .severity = Severity::Info, .confidence = Confidence::Certain};
+    finding.firstStep = first;
+    finding.lastStep = facts.lastStep;
+    finding.title = fmt::format(
+        "{} step{} skipped without the scale falling: the scaler's hysteresis absorbs the first overflows.", count,
+        count == 1 ? " was" : "s were");
+    finding.evidence = {{"absorbed", count}, {"hysteresis", parameterOf(facts, "hysteresis", 0)}};
+    finding.advice = "That is how it is meant; a hysteresis of 1 lowers the scale at once.";
+    return finding;
+}
+
 /// Grows into overflow again and again.
 Result oscillates(const RunFacts& facts)
 {
     const double interval = parameterOf(facts, "growth_interval", 0);
-    if (!facts.hasScaler || facts.growths < 3 || facts.backoffs < 3 || interval <= 0 || interval > 250) {
+    if (skipsInARhythm(facts) || !facts.hasScaler || facts.growths < 3 || facts.backoffs < 3 || interval <= 0
+        || interval > 250) {
         return {};
     }
     const double rate = static_cast<double>(facts.skippedLater) / static_cast<double>(facts.steps);
@@ -45,13 +138,14 @@ Result oscillates(const RunFacts& facts)
         = fmt::format("The growth interval of {} steps is short: each growth costs about one skipped step. 2000 is "
                       "the usual one.",
             interval);
+    finding.fix = {{"scaler.growth_interval", 2000}};
     return finding;
 }
 
 Result skipsOften(const RunFacts& facts)
 {
     const std::int64_t rest = facts.lastStep - facts.leadingSkips.last;
-    if (rest < 20 || oscillates(facts)) {
+    if (rest < 20 || oscillates(facts) || skipsInARhythm(facts)) {
         return {};
     }
     const double rate = static_cast<double>(facts.skippedLater) / static_cast<double>(rest);
@@ -90,28 +184,10 @@ Result findsItsScale(const RunFacts& facts)
         "The first {} steps were skipped while the scale was found: that is normal.", facts.leadingSkips.length());
     finding.evidence = {{"skipped", facts.leadingSkips.length()}, {"first_scale", facts.run.records.front().scale}};
     finding.advice = "An init_scale nearer to where it settles saves them; nothing else is lost.";
-    return finding;
-}
-
-Result atFloor(const RunFacts& facts)
-{
-    const double floor = parameterOf(facts, "min_scale", 0);
-    if (!facts.hasScaler || floor <= 0 || facts.skips.empty()) {
-        return {};
+    const auto settled = static_cast<std::size_t>(facts.leadingSkips.length());
+    if (facts.hasScaler && valueOf(*facts.config.scaler, "init_scale")) {
+        finding.fix = {{"scaler.init_scale", facts.run.records[settled].scale}};
     }
-    const auto stuck = std::ranges::count_if(
-        facts.run.records, [floor](const StepRecord& record) { return record.skipped && record.scale <= floor; });
-    if (stuck < 3) {
-        return {};
-    }
-    Finding finding {.rule = "scale_at_floor", .severity = Severity::Problem, .confidence = Confidence::Certain};
-    finding.lastStep = facts.lastStep;
-    finding.firstStep = facts.skips.back().first;
-    finding.title
-        = fmt::format("The scale stands at its floor of {} and steps are still skipped ({} times).", floor, stuck);
-    finding.evidence = {{"floor", floor}, {"skipped_at_floor", stuck}};
-    finding.advice
-        = "Gradients are too large even there: make the loss or the targets smaller, lower the floor, or use BF16.";
     return finding;
 }
 
@@ -131,6 +207,9 @@ Result runsAway(const RunFacts& facts)
     finding.evidence = {{"scale", std::isinf(facts.maxScale) ? nlohmann::json("inf") : nlohmann::json(facts.maxScale)}};
     finding.advice
         = "In a format with FP32's range a scaler has nothing to find; leave it out, or give it a max_scale.";
+    if (facts.lower != DType::Float16) {
+        finding.fix = {{"scaler", nullptr}};
+    }
     return finding;
 }
 
@@ -144,6 +223,7 @@ Result isUseless(const RunFacts& facts)
         facts.lower == DType::BFloat16 ? "BF16" : "FP32");
     finding.evidence = {{"scaler_ms", facts.scalerMs}, {"step_ms", facts.stepMs}};
     finding.advice = "Leave it out: the exponent range is FP32's already.";
+    finding.fix = {{"scaler", nullptr}};
     return finding;
 }
 
@@ -162,6 +242,9 @@ Result roundsTwice(const RunFacts& facts)
     finding.title = "The scale is not a power of two, so scaling and unscaling round every gradient once more each.";
     finding.evidence = {{"steps", odd}, {"scale", facts.run.records.back().scale}};
     finding.advice = "Use a power of two, and growth and backoff factors that are: these cost no rounding.";
+    if (const auto init = valueOf(*facts.config.scaler, "init_scale"); init && *init > 0 && !isPowerOfTwo(*init)) {
+        finding.fix = {{"scaler.init_scale", std::exp2(std::round(std::log2(*init)))}};
+    }
     return finding;
 }
 
@@ -200,7 +283,8 @@ Result resumedWithoutScaler(const RunFacts& facts)
 
 std::vector<Rule> scaleRules()
 {
-    return {oscillates, skipsOften, atFloor, runsAway, resumedWithoutScaler, isUseless, roundsTwice, findsItsScale};
+    return {skipsInARhythm, oscillates, skipsOften, absorbs, atFloor, runsAway, resumedWithoutScaler, isUseless,
+        roundsTwice, findsItsScale};
 }
 
 } // namespace mantissa

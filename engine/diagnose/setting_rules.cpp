@@ -31,6 +31,18 @@ Finding certain(std::string rule, Severity severity, std::string title, std::str
         .advice = std::move(advice)};
 }
 
+nlohmann::json rightOrderFix()
+{
+    return {{"order", namesOf(rightOrder)}};
+}
+
+/// The finding with settings that mend it.
+Finding mended(Finding finding, nlohmann::json fix)
+{
+    finding.fix = std::move(fix);
+    return finding;
+}
+
 double thresholdOf(const ClipConfig& clip)
 {
     return clip.maxNorm.value_or(clip.maxValue.value_or(0));
@@ -51,7 +63,7 @@ Result clipsEarly(const RunFacts& facts)
         "Unscale first, then clip (clip.order = unscale-then-clip).");
     finding.evidence = {{"threshold", thresholdOf(clip)}, {"scale", scale}, {"acts_as", thresholdOf(clip) / scale},
         {"steps_clipped", facts.clipped}};
-    return finding;
+    return mended(finding, {{"clip.order", "unscale-then-clip"}});
 }
 
 Result clipsLate(const RunFacts& facts)
@@ -59,8 +71,10 @@ Result clipsLate(const RunFacts& facts)
     if (facts.config.clip.order == ClipOrder::Off || isBefore(facts, StepBlock::Clip, StepBlock::Step)) {
         return {};
     }
-    return certain("clip_after_step", Severity::Problem,
-        "Gradients are clipped after the optimizer's step: it has no effect.", "Clip between unscaling and the step.");
+    return mended(certain("clip_after_step", Severity::Problem,
+                      "Gradients are clipped after the optimizer's step: it has no effect.",
+                      "Clip between unscaling and the step."),
+        rightOrderFix());
 }
 
 Result stepsScaled(const RunFacts& facts)
@@ -80,7 +94,7 @@ Result stepsScaled(const RunFacts& facts)
                 config.epsilon, config.epsilon / scale),
         "Unscale before the step.");
     finding.evidence = {{"scale", scale}, {"lr", config.lr}};
-    return finding;
+    return mended(finding, rightOrderFix());
 }
 
 Result checksLate(const RunFacts& facts)
@@ -88,8 +102,10 @@ Result checksLate(const RunFacts& facts)
     if (!facts.hasScaler || isBefore(facts, StepBlock::Check, StepBlock::Step)) {
         return {};
     }
-    return certain("check_after_step", Severity::Problem,
-        "Infinity is looked for after the step: the first overflow reaches the weights.", "Check before the step.");
+    return mended(
+        certain("check_after_step", Severity::Problem,
+            "Infinity is looked for after the step: the first overflow reaches the weights.", "Check before the step."),
+        rightOrderFix());
 }
 
 Result updatesEarly(const RunFacts& facts)
@@ -98,12 +114,13 @@ Result updatesEarly(const RunFacts& facts)
     if (!facts.hasScaler || (!beforeUnscale && isBefore(facts, StepBlock::Check, StepBlock::Update))) {
         return {};
     }
-    return certain("scaler_updated_early", Severity::Problem,
+    Finding finding = certain("scaler_updated_early", Severity::Problem,
         beforeUnscale
             ? "The scaler is updated before unscaling: where the scale moves, gradients are divided by another scale "
               "than they were multiplied by."
             : "The scaler is updated before the check: it hears of an overflow one step late.",
         "Update the scaler at the end of the step.");
+    return mended(finding, rightOrderFix());
 }
 
 Result advancesEarly(const RunFacts& facts)
@@ -112,9 +129,10 @@ Result advancesEarly(const RunFacts& facts)
     if (isConstant || isBefore(facts, StepBlock::Step, StepBlock::Schedule)) {
         return {};
     }
-    return certain("schedule_before_step", Severity::Warning,
-        "The schedule advances before the step: each rate is used one step early, the first one never.",
-        "Advance the schedule after the step.");
+    return mended(certain("schedule_before_step", Severity::Warning,
+                      "The schedule advances before the step: each rate is used one step early, the first one never.",
+                      "Advance the schedule after the step."),
+        rightOrderFix());
 }
 
 // --- switches ---
@@ -128,7 +146,7 @@ Result stepsTwice(const RunFacts& facts)
         "The optimizer steps twice on the same gradients, and the second step heeds no overflow.",
         "Remove the second optimizer.step(): scaler.step(optimizer) has done it.");
     finding.evidence = {{"skipped_steps_applied_all_the_same", facts.skips.size()}};
-    return finding;
+    return mended(finding, {{"optimizer.extra_step", false}});
 }
 
 Result sumsMicroBatches(const RunFacts& facts)
@@ -137,11 +155,12 @@ Result sumsMicroBatches(const RunFacts& facts)
     if (config.divide || config.steps == 1) {
         return {};
     }
-    return certain("accumulation_not_divided", Severity::Problem,
+    Finding finding = certain("accumulation_not_divided", Severity::Problem,
         fmt::format(
             "The loss is not divided by the {} micro-batches: gradients are {} times as large as of one large batch.",
             config.steps, config.steps),
         "Divide the loss by the number of micro-batches (accumulation.divide).");
+    return mended(finding, {{"accumulation.divide", true}});
 }
 
 Result scalerPerMicroBatch(const RunFacts& facts)
@@ -149,10 +168,11 @@ Result scalerPerMicroBatch(const RunFacts& facts)
     if (!facts.config.accumulation.scalerPerMicroBatch || !facts.hasScaler) {
         return {};
     }
-    return certain("scaler_per_micro_batch",
-        facts.config.accumulation.steps > 1 ? Severity::Problem : Severity::Warning,
-        "The scaler is updated after every micro-batch: a step may mix gradients of two scales.",
-        "Update it once per step.");
+    Finding finding
+        = certain("scaler_per_micro_batch", facts.config.accumulation.steps > 1 ? Severity::Problem : Severity::Warning,
+            "The scaler is updated after every micro-batch: a step may mix gradients of two scales.",
+            "Update it once per step.");
+    return mended(finding, {{"accumulation.scaler_per_micro_batch", false}});
 }
 
 Result keepsGradients(const RunFacts& facts)
@@ -166,7 +186,7 @@ Result keepsGradients(const RunFacts& facts)
                                    "by the scale once more.",
         "Call optimizer.zero_grad() before each step (accumulation.zero_gradients).");
     finding.evidence = {{"skipped", facts.skips.empty() ? 0 : facts.skips.back().length()}};
-    return finding;
+    return mended(finding, {{"accumulation.zero_gradients", true}});
 }
 
 // --- formats ---
@@ -187,7 +207,10 @@ Result losesEpsilon(const RunFacts& facts)
             format == DType::Float16 ? "FP16" : "BF16"),
         "Use an epsilon of at least 6e-8 (1e-4 is usual in FP16), or keep the optimizer in FP32.");
     finding.evidence = {{"epsilon", config.epsilon}, {"smallest_subnormal", limitsOf(format).minSubnormal}};
-    return finding;
+    constexpr double usual = 1e-4;
+    return mended(finding,
+        isHalfArithmetic ? nlohmann::json {{"optimizer.epsilon", usual}}
+                         : nlohmann::json {{"optimizer.epsilon_format", "fp32"}});
 }
 
 Result secondMomentSticks(const RunFacts& facts)
@@ -206,7 +229,7 @@ Result secondMomentSticks(const RunFacts& facts)
             1 - config.beta2),
         "Keep the optimizer's state in FP32 (optimizer.state_format), or use a smaller beta2.");
     finding.evidence = {{"beta2", config.beta2}, {"half_ulp", limitsOf(DType::BFloat16).epsilon / 4}};
-    return finding;
+    return mended(finding, {{"optimizer.state_format", "fp32"}});
 }
 
 Result secondMomentVanishes(const RunFacts& facts)
@@ -225,24 +248,88 @@ Result secondMomentVanishes(const RunFacts& facts)
             smallest),
         "Keep the optimizer's state in FP32 (optimizer.state_format).");
     finding.evidence = {{"gradients_below", smallest}, {"epsilon", config.epsilon}};
-    return finding;
+    return mended(finding, {{"optimizer.state_format", "fp32"}});
 }
 
 Result averageSticks(const RunFacts& facts)
 {
     const EmaConfig& config = facts.config.ema;
     const DType format = dtypeFromName(config.format).value_or(DType::Float32);
-    if (config.decay == 0 || !isHalf(format) || 1 - config.decay >= limitsOf(format).epsilon / 4) {
+    if (config.decay == 0 || !isHalf(format)) {
+        return {};
+    }
+    // Half a unit in the last place is between a quarter and a half of epsilon, relative to the value.
+    constexpr double worthSaying = 0.1;
+    const double least = limitsOf(format).epsilon / 4 / (1 - config.decay);
+    if (least < worthSaying) {
         return {};
     }
     Finding finding = certain("average_sticks", Severity::Warning,
-        fmt::format("The moving average is stored in {}: a share of {:.2g} of its distance to the weights is mostly "
-                    "below half a "
-                    "unit in its last place, so it hardly moves.",
-            format == DType::Float16 ? "FP16" : "BF16", 1 - config.decay),
+        fmt::format("The moving average is stored in {} and takes a share of {:.2g} of its distance to the weights: it "
+                    "hardly moves, only where a weight differs from it by more than {:.2g} to {:.2g} % of itself.",
+            format == DType::Float16 ? "FP16" : "BF16", 1 - config.decay, 100 * least, 200 * least),
         "Keep the average in FP32 (ema.format).");
     finding.evidence = {{"decay", config.decay}, {"half_ulp", limitsOf(format).epsilon / 4}};
-    return finding;
+    return mended(finding, {{"ema.format", "fp32"}});
+}
+
+/// Weights that are rounded to the nearest keep what a decay would take from them.
+Result decayIsLost(const RunFacts& facts)
+{
+    const OptimizerConfig& config = facts.config.optimizer;
+    const double share = config.lr * config.weightDecay;
+    if (facts.config.precision.weights != "half" || share <= 0 || share >= limitsOf(facts.lower).epsilon / 4) {
+        return {};
+    }
+    const bool standsStill = facts.unmoved * 5 > facts.steps;
+    Finding finding = certain("decay_is_lost", standsStill ? Severity::Problem : Severity::Warning,
+        fmt::format(
+            "Weight decay takes {:.2g} of a weight per step, less than half a unit in the last place of {}: where "
+            "nothing else moves a weight, it never decays.",
+            share, facts.lower == DType::Float16 ? "FP16" : "BF16"),
+        "Keep FP32 masters, or round at random (half-stochastic), or compensate (half-kahan).");
+    finding.evidence = {{"lr_times_decay", share}, {"half_ulp", limitsOf(facts.lower).epsilon / 4}};
+    return mended(finding, mastersFix(facts.config));
+}
+
+/// Once a 16-bit sum is large, what a further micro-batch adds is below half a unit in its last place.
+Result sumsGradientsInHalf(const RunFacts& facts)
+{
+    if (!facts.config.precision.hasHalfWeights() || facts.config.accumulation.steps < 2) {
+        return {};
+    }
+    const auto parts = static_cast<double>(facts.config.accumulation.steps);
+    const double most = 1 / limitsOf(facts.lower).epsilon; // equal parts stop adding at twice this number
+    if (parts < most / 8) {
+        return {};
+    }
+    Finding finding = certain("accumulates_in_16_bits", parts >= most ? Severity::Problem : Severity::Warning,
+        fmt::format(
+            "Gradients of {} micro-batches are summed in {}: each further one counts less, and where the sum is "
+            "{} times as large as it, not at all.",
+            facts.config.accumulation.steps, facts.lower == DType::Float16 ? "FP16" : "BF16", 2 * most),
+        "Keep FP32 masters, whose gradients are summed in FP32, or take larger and fewer micro-batches.");
+    finding.evidence = {{"micro_batches", facts.config.accumulation.steps}, {"nothing_added_from", 2 * most}};
+    return mended(finding, mastersFix(facts.config));
+}
+
+/// The loss knows nothing of overflow and underflow.
+Result steeredByLoss(const RunFacts& facts)
+{
+    if (!facts.hasScaler || facts.config.scaler->family != "loss-driven") {
+        return {};
+    }
+    const double scale = presentScale(facts);
+    const bool isAtFloor = scale <= 1;
+    Finding finding = certain("scaler_follows_the_loss",
+        facts.isBroken() || (isAtFloor && facts.flushed >= 0.01) ? Severity::Problem : Severity::Warning,
+        fmt::format(
+            "The scaler is steered by the loss, which knows nothing of overflow and underflow: the scale is {:.3g}"
+            "{}, and no overflow is skipped.",
+            scale, isAtFloor ? ", as if there were no scaler" : ""),
+        "Use a scaler that looks at the gradients (scaler.family = pytorch).");
+    finding.evidence = {{"scale", scale}, {"flushed_share", facts.flushed}};
+    return mended(finding, dynamicScalerFix());
 }
 
 Result gradientsInHalf(const RunFacts& facts)
@@ -250,16 +337,22 @@ Result gradientsInHalf(const RunFacts& facts)
     if (!facts.config.precision.hasHalfWeights() || facts.lower != DType::Float16 || !facts.hasScaler) {
         return {};
     }
-    return certain("half_gradients_with_scaler", Severity::Warning,
-        "Gradients are FP16, like the weights: what the scaler saves is lost again when it is unscaled below 3e-8.",
-        "Keep FP32 masters, whose gradients are FP32.");
+    return mended(
+        certain("half_gradients_with_scaler", Severity::Warning,
+            "Gradients are FP16, like the weights: what the scaler saves is lost again when it is unscaled below 3e-8.",
+            "Keep FP32 masters, whose gradients are FP32."),
+        mastersFix(facts.config));
 }
 
 Result sumsInHalf(const RunFacts& facts)
 {
     std::string names;
+    nlohmann::json without = nlohmann::json::object();
     for (const auto& [name, format] : facts.config.precision.overrides) {
         const bool isHalfSum = name.ends_with(".accumulate") && format != "fp32";
+        if (isHalfSum) {
+            without[name] = nullptr; // a merge patch: removes it
+        }
         names += isHalfSum ? (names.empty() ? "" : ", ") + name.substr(0, name.rfind('.')) : "";
     }
     if (names.empty()) {
@@ -272,7 +365,7 @@ Result sumsInHalf(const RunFacts& facts)
             names),
         "Keep them in FP32: remove these overrides.");
     finding.op = facts.origin;
-    return finding;
+    return mended(finding, {{"precision.overrides", without}});
 }
 
 Result logOfSoftmax(const RunFacts& facts)
@@ -281,9 +374,16 @@ Result logOfSoftmax(const RunFacts& facts)
     if (facts.config.lossForm != "log_of_softmax" || !isHalfLoss) {
         return {};
     }
-    return certain("log_of_softmax", facts.isBroken() ? Severity::Problem : Severity::Warning,
-        "The loss takes the logarithm of a softmax: a probability that is rounded to 0 makes it infinite.",
+    const bool isOrigin
+        = facts.origin.starts_with("loss.") || facts.origin.starts_with("softmax") || facts.origin.starts_with("log");
+    Finding finding = certain("log_of_softmax",
+        facts.isBroken() || (isOrigin && !facts.badLosses.empty()) ? Severity::Problem : Severity::Warning,
+        fmt::format(
+            "The loss takes the logarithm of a softmax: a probability that is rounded to 0 makes it infinite{}.",
+            isOrigin ? ", which is where numbers first were not finite" : ""),
         "Use the fused cross-entropy (loss_form = fused), or log_softmax.");
+    finding.op = isOrigin ? facts.origin : "";
+    return mended(finding, {{"loss_form", "fused"}});
 }
 
 } // namespace
@@ -292,7 +392,7 @@ std::vector<Rule> settingRules()
 {
     return {clipsEarly, clipsLate, stepsScaled, checksLate, updatesEarly, stepsTwice, sumsMicroBatches,
         scalerPerMicroBatch, keepsGradients, advancesEarly, losesEpsilon, secondMomentSticks, secondMomentVanishes,
-        averageSticks, gradientsInHalf, sumsInHalf, logOfSoftmax};
+        averageSticks, steeredByLoss, gradientsInHalf, sumsInHalf, logOfSoftmax, sumsGradientsInHalf, decayIsLost};
 }
 
 } // namespace mantissa

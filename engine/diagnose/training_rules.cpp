@@ -25,8 +25,10 @@ Result diverges(const RunFacts& facts)
     finding.advice = isFp32Too
         ? "The FP32 lane rises too, so the precision is not at fault: lower the learning rate."
         : "Lower the learning rate, or clip the gradient; compare with an FP32 lane of the same seed.";
+    finding.fix = slowerFix(facts.config);
     if (!facts.faults.empty()) {
         finding.advice = faultSentence(*facts.faults.front()) + finding.advice;
+        finding.fix = nlohmann::json::object();
     }
     return finding;
 }
@@ -50,6 +52,9 @@ Result learnsNothing(const RunFacts& facts)
     finding.advice = largest > 5 * facts.startLoss
         ? "It went far up on the way: the learning rate is too high."
         : "Is the learning rate too low, or does the gradient not reach the weights?";
+    if (largest > 5 * facts.startLoss) {
+        finding.fix = slowerFix(facts.config);
+    }
     return finding;
 }
 
@@ -130,6 +135,8 @@ Result waitsForData(const RunFacts& facts)
         {"throttle_ms", facts.config.data.throttleMs}};
     finding.advice = facts.config.data.throttleMs > 0 ? "data.throttle_ms slows the loader down on purpose."
                                                       : "Prefetch more batches, or make loading cheaper.";
+    finding.fix = facts.config.data.throttleMs > 0 ? nlohmann::json {{"data.throttle_ms", 0}}
+                                                   : nlohmann::json {{"data.prefetch", 8}};
     return finding;
 }
 

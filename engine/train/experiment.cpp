@@ -10,6 +10,7 @@
 #include "engine/train/setting_checks.h"
 #include "engine/train/setting_rows.h"
 #include "engine/train/setting_table.h"
+#include "engine/train/watchpoint.h"
 
 #include <fmt/format.h>
 
@@ -25,11 +26,12 @@ namespace {
 constexpr int fileVersion = 1;
 constexpr std::size_t mostLanes = 64;
 constexpr std::size_t mostEvents = 10000;
+constexpr std::size_t mostWatchpoints = 100;
 constexpr std::size_t longestName = 200;
 
 const std::vector<std::string>& experimentKeys()
 {
-    static const std::vector<std::string> keys {"mantissa", "name", "text", "lanes", "events", "expect"};
+    static const std::vector<std::string> keys {"mantissa", "name", "text", "lanes", "events", "watch", "expect"};
     return keys;
 }
 
@@ -179,6 +181,26 @@ std::vector<ScriptedEvent> readEvents(const nlohmann::json& document, const Docu
                 fmt::format("is {}; it must be an object with step, lane and set", shortText(events->at(i))));
         }
         result.push_back(readEvent(events->at(i), {place.source, fmt::format("events[{}].", i)}));
+    }
+    return result;
+}
+
+std::vector<Watchpoint> readWatchpoints(
+    const nlohmann::json& document, const std::vector<LaneConfig>& lanes, const DocumentPlace& place)
+{
+    const auto list = document.find("watch");
+    if (list == document.end()) {
+        return {};
+    }
+    if (!list->is_array() || list->size() > mostWatchpoints) {
+        failAt(place, "watch",
+            fmt::format("is {}; it must be a list of at most {} watchpoints", shortText(*list), mostWatchpoints));
+    }
+    std::vector<Watchpoint> result;
+    for (std::size_t i = 0; i < list->size(); ++i) {
+        const std::string prefix = fmt::format("watch[{}].", i);
+        result.push_back(readWatchpoint(list->at(i), place.source, prefix));
+        checkWatchpoint(result.back(), lanes, place.source, prefix);
     }
     return result;
 }
@@ -366,6 +388,7 @@ Experiment parseExperiment(std::string_view text, const std::string& source)
     experiment.lanes = readLanes(document, base, place);
     experiment.events = readEvents(document, place);
     checkEvents(experiment.events, experiment.lanes, source);
+    experiment.watchpoints = readWatchpoints(document, experiment.lanes, place);
     if (const auto expect = document.find("expect"); expect != document.end()) {
         if (!expect->is_array()) {
             failAt(place, "expect", fmt::format("is {}; it must be a list of expectations", shortText(*expect)));
@@ -477,7 +500,7 @@ void checkEvents(
 }
 
 nlohmann::json composeExperiment(const std::string& name, const std::string& text, const std::vector<LaneConfig>& lanes,
-    const std::vector<ScriptedEvent>& events, const nlohmann::json& expect)
+    const std::vector<ScriptedEvent>& events, const nlohmann::json& expect, const std::vector<Watchpoint>& watchpoints)
 {
     nlohmann::json base = nlohmann::json::object();
     std::vector<nlohmann::json> documents;
@@ -498,6 +521,9 @@ nlohmann::json composeExperiment(const std::string& name, const std::string& tex
     }
     result["events"] = composeEvents(events);
     result["expect"] = expect;
+    for (const Watchpoint& watchpoint : watchpoints) {
+        result["watch"].push_back(writeWatchpoint(watchpoint));
+    }
     return result;
 }
 

@@ -110,12 +110,31 @@ struct ScriptedEvent
     std::vector<std::pair<std::string, nlohmann::json>> set;
 };
 
+enum class WatchAction : std::uint8_t {
+    Pause, ///< all lanes
+    Snapshot, ///< keeps the lane's state; a checkpoint too where these are written
+    Fork, ///< a copy of the lane as it was before the step
+    Set, ///< settings of the lane, from the next step on
+};
+
+/// Acts behind each step in which its condition becomes true; again only once it was false in between.
+struct Watchpoint
+{
+    std::string when; ///< see WatchExpression
+    WatchAction action = WatchAction::Pause;
+    std::vector<std::pair<std::string, nlohmann::json>> set {}; ///< of Set
+    std::string lane {}; ///< empty: each lane by itself
+    bool isOn = true;
+    bool operator==(const Watchpoint&) const = default;
+};
+
 struct Experiment
 {
     std::string name;
     std::string text; ///< Markdown
     std::vector<LaneConfig> lanes;
     std::vector<ScriptedEvent> events;
+    std::vector<Watchpoint> watchpoints;
     nlohmann::json expect = nlohmann::json::array();
     nlohmann::json document; ///< the file as read
     std::filesystem::path directory; ///< relative data paths start here
@@ -144,9 +163,10 @@ LaneConfig withOverrides(const LaneConfig& lane, const std::vector<std::pair<std
 void checkEvents(
     const std::vector<ScriptedEvent>& events, const std::vector<LaneConfig>& lanes, const std::string& source);
 
-/// The experiment document for `lanes` and `events`: settings that all lanes share at the top, lanes as patches.
+/// The experiment document for `lanes`, `events` and `watchpoints`: settings that all lanes share at the top, lanes as patches.
 /// parseExperiment(result) gives the same lanes back.
 nlohmann::json composeExperiment(const std::string& name, const std::string& text, const std::vector<LaneConfig>& lanes,
-    const std::vector<ScriptedEvent>& events, const nlohmann::json& expect);
+    const std::vector<ScriptedEvent>& events, const nlohmann::json& expect,
+    const std::vector<Watchpoint>& watchpoints = {});
 
 } // namespace mantissa

@@ -8,6 +8,7 @@
 #include "engine/train/memory_planner.h"
 #include "engine/train/model_task.h"
 #include "engine/train/setting_table.h"
+#include "engine/train/watchpoint.h"
 
 #include <fmt/format.h>
 
@@ -76,6 +77,35 @@ void copyState(Executor& from, Executor& to)
             to.copyFrom(from, static_cast<ValueId>(source - sources.begin()), target);
         }
     }
+}
+
+/// What rounding did to the gradients of the parameters, by position, that are `wanted`.
+template <typename Wanted> LayerShares sharesOver(const StepGraph& step, const Executor& executor, Wanted wanted)
+{
+    const auto add = [&executor](Census& sum, ValueId id, Phase phase) {
+        const Census* const census = executor.census(id, phase);
+        sum += census == nullptr ? Census {} : *census;
+    };
+    // Half weights have half gradients, which unscaling rounds once more: what was lost before is zero there.
+    Census computed;
+    for (std::size_t i = 0; i < step.gradientRoundings.size(); ++i) {
+        if (wanted(i) && step.gradientRoundings[i]) {
+            add(computed, *step.gradientRoundings[i], Phase::Backward);
+        }
+    }
+    Census unscaled;
+    for (std::size_t i = 0; i < step.gradients.size(); ++i) {
+        if (wanted(i)) {
+            add(unscaled, step.gradients[i], Phase::Unscale);
+        }
+    }
+    const auto share = [](std::uint64_t count, const Census& of) {
+        return of.total() == 0 ? 0.0 : static_cast<double>(count) / static_cast<double>(of.total());
+    };
+    const Census& last = unscaled.total() == 0 ? computed : unscaled;
+    return {.flushed = share(computed.flushed, computed) + share(unscaled.flushed, unscaled),
+        .subnormal = share(last.subnormal, last),
+        .overflowed = share(computed.overflowed, computed) + share(unscaled.overflowed, unscaled)};
 }
 
 } // namespace
@@ -713,24 +743,17 @@ void Lane::reportGradients(StepRecord& record) const
 void Lane::reportCensus(StepRecord& record)
 {
     m_executor->downloadCensus();
-    const auto sumOver = [this](const auto& values, Phase phase) {
-        Census sum;
-        for (const std::optional<ValueId> id : values) {
-            const Census* const census = id ? m_executor->census(*id, phase) : nullptr;
-            sum += census == nullptr ? Census {} : *census;
-        }
-        return sum;
-    };
-    // Half weights have half gradients, which unscaling rounds once more: what was lost before is zero there.
-    const Census computed = sumOver(m_step.gradientRoundings, Phase::Backward);
-    const Census unscaled = sumOver(m_step.gradients, Phase::Unscale);
-    const auto share = [](std::uint64_t count, const Census& of) {
-        return of.total() == 0 ? 0.0 : static_cast<double>(count) / static_cast<double>(of.total());
-    };
-    record.flushed = share(computed.flushed, computed) + share(unscaled.flushed, unscaled);
-    record.overflowed = share(computed.overflowed, computed) + share(unscaled.overflowed, unscaled);
-    const Census& last = unscaled.total() == 0 ? computed : unscaled;
-    record.subnormal = share(last.subnormal, last);
+    const LayerShares all = sharesOver(m_step, *m_executor, [](std::size_t) { return true; });
+    record.flushed = all.flushed;
+    record.overflowed = all.overflowed;
+    record.subnormal = all.subnormal;
+}
+
+LayerShares Lane::layerShares(std::string_view layer) const
+{
+    return sharesOver(m_step, *m_executor, [this, layer](std::size_t parameter) {
+        return belongsTo(m_step.graph.value(m_step.parameters[parameter]).name, layer);
+    });
 }
 
 void Lane::findOrigin(const StepRecord& record)

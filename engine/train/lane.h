@@ -28,6 +28,8 @@
 
 namespace mantissa {
 
+struct LayerShares;
+
 /// Used by one thread at a time.
 class Lane
 {
@@ -89,6 +91,9 @@ public:
 
     /// Where the step just trained stopped being finite, if it did and this is the first time that it is there.
     [[nodiscard]] std::optional<Event> takeOrigin() { return std::exchange(m_newOrigin, std::nullopt); }
+
+    /// Of the gradients of a layer's parameters in the step just trained; zeros if it has none. See layersOf().
+    [[nodiscard]] LayerShares layerShares(std::string_view layer) const;
 
     /// The weights went to infinity or NaN: no further step can mend that.
     [[nodiscard]] bool hasDiverged() const { return m_diverged; }

@@ -68,6 +68,7 @@ struct LaneGroup::Member
     double trainingSeconds = 0;
     std::vector<Event> early; ///< happened before the start: told to the observers after it
     std::vector<float> weights; ///< for measuring distances
+    StepRecord newest; ///< of the step just trained
     std::string failure;
     std::string initialWeightsHash;
     std::int64_t savedAt = -1; ///< the step of the newest checkpoint
@@ -75,12 +76,22 @@ struct LaneGroup::Member
     StepSampler sampler;
     std::shared_ptr<StepSample> sample; ///< of the step just trained, if it was looked at
     bool samplesNext = false; ///< a person asked for it
+    std::int64_t keptAt = -1; ///< the step of the newest snapshot
+    LaneWatch watch;
 
-    /// Keeps the lane's state if it is time to, so that a person can go back to it.
+    /// Keeps the lane's state, so that a person can go back to it.
+    void keepState()
+    {
+        if (keptAt < lane->nextStep() && !lane->hasDiverged()) {
+            keptAt = lane->nextStep();
+            snapshots.add(lane->state());
+        }
+    }
+
     void snapshotIfDue(std::int64_t every)
     {
-        if (every > 0 && lane->nextStep() % every == 0 && !lane->hasDiverged()) {
-            snapshots.add(lane->state());
+        if (every > 0 && lane->nextStep() % every == 0) {
+            keepState();
         }
     }
 
@@ -129,6 +140,7 @@ LaneGroup::LaneGroup(
     , m_startedAt(steadySeconds())
 {
     m_experiment.directory = absolutePath(m_experiment.directory);
+    keepStatesForForks();
     for (const LaneConfig& config : m_experiment.lanes) {
         const auto resumed = std::ranges::find_if(m_options.resumed,
             [&config](const ResumedLane& lane) { return lane.checkpoint->initial.name == config.name; });
@@ -171,6 +183,7 @@ std::unique_ptr<LaneGroup::Member> LaneGroup::makeMember(
     }
     made->initialWeightsHash = made->lane->initialWeightsHash();
     made->summary.minLoss = std::numeric_limits<double>::infinity();
+    made->watch = watchOf(*made, m_experiment.watchpoints, false);
     return made;
 }
 
@@ -190,6 +203,7 @@ std::unique_ptr<LaneGroup::Member> LaneGroup::resumeMember(std::uint32_t id, con
     made->initialWeightsHash = made->lane->initialWeightsHash();
     made->summary.minLoss = std::numeric_limits<double>::infinity();
     made->savedAt = made->lane->nextStep();
+    made->watch = watchOf(*made, m_experiment.watchpoints, false);
     made->notePast();
     emit(made.get(),
         {.kind = EventKind::Resumed, .step = made->lane->nextStep(), .path = absolutePath(resumed.file).string()});
@@ -233,14 +247,18 @@ nlohmann::json LaneGroup::document() const
             events.push_back(std::move(event));
         }
     }
-    return composeExperiment(m_experiment.name, m_experiment.text, lanes, events, m_experiment.expect);
+    std::vector<Watchpoint> watchpoints = m_experiment.watchpoints;
+    std::erase_if(watchpoints, [&lanes](const Watchpoint& watchpoint) {
+        return !watchpoint.lane.empty() && std::ranges::find(lanes, watchpoint.lane, &LaneConfig::name) == lanes.end();
+    });
+    return composeExperiment(m_experiment.name, m_experiment.text, lanes, events, m_experiment.expect, watchpoints);
 }
 
 void LaneGroup::start(Member& member)
 {
     member.isStarted = true;
     if (m_options.snapshotInterval > 0) {
-        member.snapshots.add(member.lane->state());
+        member.keepState();
     }
     const DeviceInfo& info = device();
     const RunStart start {.lane = member.lane->id(),
@@ -317,6 +335,7 @@ void LaneGroup::stepMember(std::size_t index)
 std::span<const StepRecord> LaneGroup::step()
 {
     const std::int64_t now = nextStep();
+    m_pauseReason.clear();
     m_stepping.clear();
     for (const auto& member : m_members) {
         if (member->canStep() && member->lane->nextStep() == now) {
@@ -349,6 +368,7 @@ std::span<const StepRecord> LaneGroup::step()
             record.generation = m_generation;
             record.wallSeconds = steadySeconds() - m_startedAt;
             m_stepping[i]->note(record);
+            m_stepping[i]->newest = record;
             m_records[good++] = record;
         }
     }
@@ -360,6 +380,9 @@ std::span<const StepRecord> LaneGroup::step()
     for (Member* stepped : m_stepping) {
         if (auto origin = stepped->lane->takeOrigin()) {
             emit(stepped, std::move(*origin));
+        }
+        if (stepped->failure.empty()) {
+            watch(*stepped, stepped->newest);
         }
         endIfDone(*stepped);
         saveIfDue(*stepped);
@@ -462,6 +485,141 @@ void LaneGroup::reportCheckpoints()
     }
 }
 
+// --- watchpoints ---
+
+LaneWatch LaneGroup::watchOf(const Member& member, const std::vector<Watchpoint>& watchpoints, bool isCopy) const
+{
+    try {
+        return {watchpoints, member.lane->config()->name, *member.lane->graph(), isCopy,
+            member.watch.isEmpty() ? nullptr : &member.watch};
+    } catch (const WatchSyntaxError& error) {
+        throw Error(ErrorCode::InvalidArgument,
+            fmt::format("A watchpoint cannot watch the lane \"{}\": {}", member.lane->config()->name, error.what()));
+    }
+}
+
+/// A copy as a lane was needs a state of before.
+void LaneGroup::keepStatesForForks()
+{
+    constexpr std::int64_t every = 20; // steps that a fork trains again at most
+    const bool forks = std::ranges::any_of(m_experiment.watchpoints,
+        [](const Watchpoint& watchpoint) { return watchpoint.isOn && watchpoint.action == WatchAction::Fork; });
+    if (!forks || m_options.snapshotInterval > 0) {
+        return;
+    }
+    m_options.snapshotInterval = every;
+    for (const auto& member : m_members) {
+        if (member->isStarted) {
+            member->keepState();
+        }
+    }
+}
+
+void LaneGroup::setWatchpoints(const std::vector<Watchpoint>& watchpoints)
+{
+    std::vector<LaneConfig> lanes;
+    std::vector<LaneWatch> watches;
+    for (const auto& member : m_members) {
+        lanes.push_back(*member->lane->config());
+        watches.push_back(watchOf(*member, watchpoints, member->watch.isCopy()));
+    }
+    for (std::size_t i = 0; i < watchpoints.size(); ++i) {
+        checkWatchpoint(watchpoints[i], lanes, "", fmt::format("watch[{}].", i));
+    }
+    for (std::size_t i = 0; i < m_members.size(); ++i) {
+        m_members[i]->watch = std::move(watches[i]);
+    }
+    m_experiment.watchpoints = watchpoints;
+    keepStatesForForks();
+}
+
+void LaneGroup::watch(Member& member, const StepRecord& record)
+{
+    const Lane* const lane = member.lane.get();
+    const auto firings = member.watch.next(record, [lane](std::string_view layer) { return lane->layerShares(layer); });
+    for (const WatchFiring& firing : firings) {
+        const Watchpoint watchpoint = m_experiment.watchpoints.at(firing.watchpoint);
+        nlohmann::json values = nlohmann::json::object();
+        for (const WatchedValue& value : firing.values) {
+            values[value.text] = std::isfinite(value.value) ? nlohmann::json(value.value)
+                                                            : nlohmann::json(fmt::format("{}", value.value));
+        }
+        emit(&member,
+            {.kind = EventKind::Watch,
+                .step = record.step,
+                .path = watchpoint.when,
+                .after = values.dump(),
+                .text = fmt::format("{}: {}", textOf(firing.values), nameOf(watchpoint.action))});
+        try {
+            act(member, watchpoint, record.step);
+        } catch (const std::exception& error) {
+            emit(&member,
+                {.kind = EventKind::Refused,
+                    .step = member.lane->nextStep(),
+                    .path = watchpoint.when,
+                    .text = error.what()});
+        }
+        if (watchpoint.action == WatchAction::Pause) {
+            m_pauseReason = fmt::format("The watchpoint \"{}\" paused training behind step {} of {}: {}.",
+                watchpoint.when, record.step, member.lane->config()->name, textOf(firing.values));
+        }
+    }
+}
+
+void LaneGroup::act(Member& member, const Watchpoint& watchpoint, std::int64_t step)
+{
+    switch (watchpoint.action) {
+    case WatchAction::Pause:
+        break; // of all lanes, once they have made this step
+    case WatchAction::Snapshot:
+        keepState(member);
+        break;
+    case WatchAction::Fork:
+        forkBefore(member, step);
+        break;
+    case WatchAction::Set:
+        for (const auto& [path, value] : watchpoint.set) {
+            Event event = member.lane->set(path, value);
+            event.scripted = true; // as planned, not by a person
+            emit(&member, std::move(event));
+        }
+        break;
+    }
+}
+
+/// In memory, to go back to; in a file that no rotation removes where checkpoints are written.
+void LaneGroup::keepState(Member& member)
+{
+    member.keepState();
+    if (const CheckpointPlan& plan = m_checkpoints.plan(); !plan.folder.empty()) {
+        std::filesystem::path file = checkpointFile(plan.folder, member.lane->config()->name, member.lane->nextStep());
+        file.replace_filename("watch-" + file.filename().string());
+        std::filesystem::create_directories(file.parent_path());
+        m_checkpoints.addTo(file, member.lane->id(), checkpointOf(member));
+    }
+}
+
+void LaneGroup::forkBefore(Member& member, std::int64_t step)
+{
+    constexpr std::size_t mostLanes = 64;
+    if (m_members.size() >= mostLanes) {
+        throw Error(ErrorCode::InvalidArgument,
+            fmt::format("There are {} lanes already; remove some for watchpoints to make more.", mostLanes));
+    }
+    const std::string wish = fmt::format("{} before step {}", member.lane->config()->name, step);
+    std::string name = wish;
+    const auto isTaken = [this](const std::string& wanted) {
+        return std::ranges::any_of(
+            m_members, [&wanted](const auto& other) { return other->lane->config()->name == wanted; });
+    };
+    for (int number = 2; isTaken(name); ++number) {
+        name = fmt::format("{} {}", wish, number);
+    }
+    duplicate(member.lane->id(), name, step, {});
+    Member& copy = *m_members.back();
+    copy.watch = LaneWatch(m_experiment.watchpoints, name, *copy.lane->graph(), true);
+}
+
 // --- ends ---
 
 void LaneGroup::endIfDone(Member& member)
@@ -544,7 +702,7 @@ void LaneGroup::stopAll()
 {
     for (const auto& member : m_members) {
         if (!member->isEnded) {
-            end(*member, RunStatus::Stopped, {});
+            end(*member, RunStatus::Stopped, m_pauseReason);
         }
     }
 }
@@ -594,7 +752,8 @@ void LaneGroup::add(LaneConfig config)
     emit(m_members.back().get(), {.kind = EventKind::LaneAdded, .text = m_members.back()->initialConfig.name});
 }
 
-void LaneGroup::duplicate(std::uint32_t lane, const std::string& name, std::optional<std::int64_t> step)
+void LaneGroup::duplicate(std::uint32_t lane, const std::string& name, std::optional<std::int64_t> step,
+    const std::vector<std::pair<std::string, nlohmann::json>>& changes)
 {
     Member& parent = member(lane);
     const bool goesBack = step && *step != parent.lane->nextStep();
@@ -608,6 +767,12 @@ void LaneGroup::duplicate(std::uint32_t lane, const std::string& name, std::opti
     copy->lane = std::move(forked);
     copy->notePast();
     copy->summary.minLoss = std::numeric_limits<double>::infinity();
+    copy->watch = LaneWatch(m_experiment.watchpoints, name, *copy->lane->graph(), parent.watch.isCopy(),
+        goesBack ? nullptr : &parent.watch);
+    std::vector<Event> changed;
+    for (const auto& [path, value] : changes) {
+        changed.push_back(copy->lane->set(path, value));
+    }
     ++m_nextId;
     m_members.push_back(std::move(copy));
     emit(m_members.back().get(),
@@ -615,6 +780,9 @@ void LaneGroup::duplicate(std::uint32_t lane, const std::string& name, std::opti
             .step = m_members.back()->lane->nextStep(),
             .text
             = fmt::format("{}, a copy of {}{}", name, parent.initialConfig.name, goesBack ? " as it was then" : "")});
+    for (Event& event : changed) {
+        emit(m_members.back().get(), std::move(event));
+    }
 }
 
 /// From the newest state that is kept and not later; what lies between is trained again.

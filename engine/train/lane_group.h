@@ -7,6 +7,7 @@
 #include "engine/train/run_observer.h"
 #include "engine/train/session.h"
 #include "engine/train/snapshot_ring.h"
+#include "engine/train/watchpoint.h"
 
 #include <functional>
 #include <memory>
@@ -45,7 +46,13 @@ public:
     void set(std::uint32_t lane, const std::string& path, const nlohmann::json& value);
     void add(LaneConfig config);
     /// At a step before the present one: as the lane was then.
-    void duplicate(std::uint32_t lane, const std::string& name, std::optional<std::int64_t> step);
+    void duplicate(std::uint32_t lane, const std::string& name, std::optional<std::int64_t> step,
+        const std::vector<std::pair<std::string, nlohmann::json>>& changes);
+    void setWatchpoints(const std::vector<Watchpoint>& watchpoints);
+
+    /// Whether a watchpoint of the step just trained wants a pause.
+    [[nodiscard]] bool wantsPause() const { return !m_pauseReason.empty(); }
+
     /// The lane's next step on a copy of it, which is then thrown away.
     StepWalk walk(std::uint32_t lane);
     /// The lane's next step at each of these scales, on a copy of it.
@@ -93,6 +100,13 @@ private:
     [[nodiscard]] std::unique_ptr<Lane> copyForNextStep(std::uint32_t lane);
     [[nodiscard]] std::unique_ptr<Lane> copyBefore(
         Member& parent, std::int64_t step, std::uint32_t id, const std::string& name);
+    [[nodiscard]] LaneWatch watchOf(
+        const Member& member, const std::vector<Watchpoint>& watchpoints, bool isCopy) const;
+    void keepStatesForForks();
+    void watch(Member& member, const StepRecord& record);
+    void act(Member& member, const Watchpoint& watchpoint, std::int64_t step);
+    void forkBefore(Member& member, std::int64_t step);
+    void keepState(Member& member);
     void start(Member& member);
     void stepMember(std::size_t index);
     void reportSamples();
@@ -120,6 +134,7 @@ private:
     std::uint32_t m_nextId = 0;
     std::uint32_t m_baseline = 0;
     std::uint32_t m_generation = 0;
+    std::string m_pauseReason; ///< of the step just trained
     double m_startedAt = 0;
 };
 

@@ -53,9 +53,16 @@ std::uint64_t Session::addLane(const LaneConfig& config)
     return m_worker->post([config](Worker& worker) { worker.lanes().add(config); });
 }
 
-std::uint64_t Session::duplicateLane(std::uint32_t lane, const std::string& name, std::optional<std::int64_t> step)
+std::uint64_t Session::duplicateLane(std::uint32_t lane, const std::string& name, std::optional<std::int64_t> step,
+    const std::vector<std::pair<std::string, nlohmann::json>>& changes)
 {
-    return m_worker->post([lane, name, step](Worker& worker) { worker.lanes().duplicate(lane, name, step); });
+    return m_worker->post(
+        [lane, name, step, changes](Worker& worker) { worker.lanes().duplicate(lane, name, step, changes); });
+}
+
+std::uint64_t Session::setWatchpoints(const std::vector<Watchpoint>& watchpoints)
+{
+    return m_worker->post([watchpoints](Worker& worker) { worker.lanes().setWatchpoints(watchpoints); });
 }
 
 std::future<StepWalk> Session::walkStep(std::uint32_t lane)

@@ -104,9 +104,14 @@ public:
     /// A new lane; if training has begun it first catches up, from step 0, on the same batches.
     std::uint64_t addLane(const LaneConfig& config);
     /// A copy of a lane as it stands: weights, optimizer, scaler, and its past events (so a replay needs no parent). Or
-    /// as it was before `step`, from LaneStatus::earliestStep on: without the changes made then and later.
-    std::uint64_t duplicateLane(
-        std::uint32_t lane, const std::string& name, std::optional<std::int64_t> step = std::nullopt);
+    /// as it was before `step`, from LaneStatus::earliestStep on: without the changes made then and later. `changes` are
+    /// settings of the copy, from its next step on.
+    std::uint64_t duplicateLane(std::uint32_t lane, const std::string& name,
+        std::optional<std::int64_t> step = std::nullopt,
+        const std::vector<std::pair<std::string, nlohmann::json>>& changes = {});
+    /// Replaces those of the experiment. What stays as it was does not act again on a condition that has been true all
+    /// the time.
+    std::uint64_t setWatchpoints(const std::vector<Watchpoint>& watchpoints);
     std::uint64_t removeLane(std::uint32_t lane);
     /// The lane that others are compared with; the first one until set.
     std::uint64_t setBaseline(std::uint32_t lane);

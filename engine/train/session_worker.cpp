@@ -175,6 +175,9 @@ void Session::Worker::applyCommands()
                 throw Error(m_error, m_message);
             }
             posted.command(*this);
+            if (m_state == SessionState::Finished && m_lanes->isActive()) {
+                m_state = SessionState::Paused; // a lane came, or has steps again
+            }
         } catch (const std::exception& error) {
             note({.kind = EventKind::Refused, .step = m_lanes ? m_lanes->nextStep() : 0, .text = error.what()});
         }
@@ -196,7 +199,9 @@ void Session::Worker::trainOneStep()
         keep(sample);
     }
     ++m_rateSteps;
-    if (!m_lanes->isActive() || (m_pauseAt && m_lanes->nextStep() >= *m_pauseAt)) {
+    if (m_lanes->wantsPause()) {
+        pause();
+    } else if (!m_lanes->isActive() || (m_pauseAt && m_lanes->nextStep() >= *m_pauseAt)) {
         settle();
     }
     publishIfDue();
@@ -316,9 +321,6 @@ void Session::Worker::reset()
 void Session::Worker::extend(std::int64_t totalSteps)
 {
     m_lanes->extend(totalSteps);
-    if (m_state == SessionState::Finished && m_lanes->isActive()) {
-        m_state = SessionState::Paused;
-    }
 }
 
 void Session::Worker::setSpeedLimit(double stepsPerSecond)

@@ -39,8 +39,10 @@ private slots:
         QCOMPARE(first["severity"].toString(), QString("problem"));
         QCOMPARE(first["evidence"].toObject()["acts_as"].toDouble(), 1.0 / 1024);
         QVERIFY(!first["advice"].toString().isEmpty() && first.contains("where"));
+        QCOMPARE(first["fix"].toObject()["clip.order"].toString(), QString("unscale-then-clip"));
         const CliResult text = m_cli.run({"diagnose", m_ids["early"], "--db", m_database});
         QVERIFY(text.out.contains("the threshold 1 acts as 1 / 1024") && text.out.contains("-> Unscale first"));
+        QVERIFY(text.out.contains("fix: --set 'clip.order=unscale-then-clip'"));
     }
 
     void leavesAHealthyRunInPeace()

@@ -62,6 +62,47 @@ private slots:
     void failsWhereItCannotWrite();
     void stopsOnInterruptAndKeepsTheData();
 
+    void aWatchpointEndsTheRunWithItsReason()
+    {
+        const QString file = m_cli.write("watched.json", tinyExperiment());
+        const QString database = m_cli.path("watched.db");
+        const CliResult result
+            = m_cli.run({"run", file, "--watch", "step == 4 and lr < 1", "--json", "--db", database});
+        QVERIFY2(result.code == 0, qPrintable(result.err));
+        for (const auto& run : result.json()["runs"].toArray()) {
+            QCOMPARE(run.toObject()["status"].toString(), QString("stopped"));
+            QCOMPARE(run.toObject()["steps"].toInt(), 5);
+        }
+        QVERIFY2(result.err.contains("step == 4 and lr < 1"), qPrintable(result.err));
+        const CliResult shown = m_cli.run({"runs", "show", "1", "--db", database});
+        QVERIFY2(shown.out.contains("paused training behind step 4"), qPrintable(shown.out));
+        QVERIFY2(shown.out.contains("watch step == 4 and lr < 1"), qPrintable(shown.out));
+    }
+
+    void watchpointsChangeSettings()
+    {
+        const QString file = m_cli.write("watched.json", tinyExperiment());
+        const CliResult result = m_cli.run({"run", file, "--no-db", "--metrics", "-", "--lane", "FP32", "--watch",
+            "step == 2 -> set optimizer.lr=0.001"});
+        QVERIFY2(result.code == 0, qPrintable(result.err));
+        const QStringList lines = result.out.split('\n', Qt::SkipEmptyParts);
+        QCOMPARE(lines.size(), 12);
+        QVERIFY(lines[2].contains("\"lr\":0.1") && lines[3].contains("\"lr\":0.001"));
+    }
+
+    void wrongWatchpointsAreRefusedWithTheirColumn()
+    {
+        const QString file = m_cli.write("watched.json", tinyExperiment());
+        const QMap<QString, QString> wrong {{"scal < 1", "column 1: \"scal\" is no metric; did you mean \"scale\""},
+            {"scale < 1 -> stop", "\"stop\" is no action"}, {"scale < 1 -> set optimizer.lrr=1", "optimizer.lr"},
+            {"flushed('fc9') > 0", "no layer \"fc9\""}};
+        for (auto it = wrong.begin(); it != wrong.end(); ++it) {
+            const CliResult result = m_cli.run({"run", file, "--no-db", "--watch", it.key()});
+            QCOMPARE(result.code, 2);
+            QVERIFY2(result.err.contains(it.value()), qPrintable(result.err));
+        }
+    }
+
 private:
     Cli m_cli;
     QString m_file;

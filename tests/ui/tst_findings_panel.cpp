@@ -4,8 +4,10 @@
 #include "ui/session/session_controller.h"
 #include "ui/views/findings_panel.h"
 
+#include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QUrl>
 
 using namespace mantissa;
 using mantissa::test::smallExperiment;
@@ -29,7 +31,7 @@ private slots:
         SessionController controller(database);
         RunLoader loader(database);
         FindingsPanel panel(&controller, &loader);
-        connect(&controller, &SessionController::statusChanged, &panel, &FindingsPanel::follow);
+        connect(&controller, &SessionController::statusChanged, &panel, qOverload<>(&FindingsPanel::follow));
         panel.show();
         controller.open(ExperimentDocument(smallExperiment(400)));
         QTRY_VERIFY_WITH_TIMEOUT(controller.status() && controller.status()->state == SessionState::Ready, patienceMs);
@@ -52,12 +54,106 @@ private slots:
         QTRY_COMPARE_WITH_TIMEOUT(panel.text(), QStringLiteral("No finding: nothing here looks wrong."), patienceMs);
     }
 
+    void fixesMakeLanes()
+    {
+        const QTemporaryDir folder;
+        const std::filesystem::path database = folder.filePath(QStringLiteral("runs.db")).toStdString();
+        SessionController controller(database);
+        RunLoader loader(database);
+        FindingsPanel panel(&controller, &loader);
+        connect(&controller, &SessionController::statusChanged, &panel, qOverload<>(&FindingsPanel::follow));
+        panel.show();
+        controller.open(ExperimentDocument(smallExperiment(400)));
+        QTRY_VERIFY_WITH_TIMEOUT(controller.status() && controller.status()->state == SessionState::Ready, patienceMs);
+        const std::uint32_t amp = controller.status()->lanes.at(1).id;
+        panel.setLane(amp);
+        controller.set(amp, "clip", {{"order", "clip-then-unscale"}, {"max_norm", 2}});
+        controller.runSteps(40);
+        QTRY_VERIFY_WITH_TIMEOUT(panel.html().contains(QStringLiteral("href=\"fork:0\"")), patienceMs);
+        QVERIFY(panel.html().contains(QStringLiteral("href=\"copy:0\"")));
+        QVERIFY(panel.text().contains(QStringLiteral("unscale-then-clip")));
+
+        panel.follow(QUrl(QStringLiteral("fork:0")));
+        QTRY_COMPARE_WITH_TIMEOUT(controller.status()->lanes.size(), std::size_t {3}, patienceMs);
+        const LaneStatus& fork = controller.status()->lanes.at(2);
+        QCOMPARE(fork.config->name, std::string("FP16 AMP, fixed"));
+        QCOMPARE(fork.nextStep, std::int64_t {0});
+        QCOMPARE(fork.config->clip.order, ClipOrder::UnscaleThenClip);
+
+        panel.follow(QUrl(QStringLiteral("copy:0")));
+        QTRY_COMPARE_WITH_TIMEOUT(controller.status()->lanes.size(), std::size_t {4}, patienceMs);
+        const LaneStatus& copy = controller.status()->lanes.at(3);
+        QCOMPARE(copy.nextStep, std::int64_t {40});
+        QCOMPARE(copy.config->clip.order, ClipOrder::UnscaleThenClip);
+        QCOMPARE(controller.laneStatus(amp)->config->clip.order, ClipOrder::ClipThenUnscale);
+    }
+
+    /// A step that broke is trained again from the state before it, and its cause is told.
+    void aBrokenStepIsSearched()
+    {
+        const QTemporaryDir folder;
+        const std::filesystem::path database = folder.filePath(QStringLiteral("runs.db")).toStdString();
+        SessionController controller(database);
+        RunLoader loader(database);
+        FindingsPanel panel(&controller, &loader);
+        connect(&controller, &SessionController::statusChanged, &panel, qOverload<>(&FindingsPanel::follow));
+        panel.show();
+        controller.open(ExperimentDocument(smallExperiment(400)));
+        QTRY_VERIFY_WITH_TIMEOUT(controller.status() && controller.status()->state == SessionState::Ready, patienceMs);
+        const std::uint32_t amp = controller.status()->lanes.at(1).id;
+        panel.setLane(amp);
+        controller.runSteps(30);
+        QTRY_VERIFY_WITH_TIMEOUT(controller.status()->step == 30, patienceMs);
+        controller.set(amp, "fault.nan_sample", 1);
+        controller.runSteps(10);
+        QTRY_VERIFY_WITH_TIMEOUT(panel.html().contains(QStringLiteral("href=\"blame:30\"")), patienceMs);
+        const std::string before = controller.laneStatus(amp)->initialWeightsHash;
+        panel.follow(QUrl(QStringLiteral("blame:30")));
+        QTRY_VERIFY_WITH_TIMEOUT(
+            panel.text().contains(QStringLiteral("sample 0 of the batch is not finite")), patienceMs);
+        QVERIFY(panel.html().contains(QStringLiteral("href=\"op:")));
+        QVERIFY(!panel.html().contains(QStringLiteral("href=\"mend:"))); // no format mends bad data
+        QCOMPARE(controller.status()->step, std::int64_t {40});
+
+        // A scale far too high: told, and the rest of the panel stays.
+        controller.set(amp, "scaler.scale", 1e15);
+        controller.runSteps(1);
+        QTRY_VERIFY_WITH_TIMEOUT(controller.status()->step == 41, patienceMs);
+        panel.follow(QUrl(QStringLiteral("blame:40")));
+        QTRY_VERIFY_WITH_TIMEOUT(panel.text().contains(QStringLiteral("The scale is at fault")), patienceMs);
+        panel.follow(QUrl(QStringLiteral("blame:4000")));
+        QTRY_VERIFY_WITH_TIMEOUT(panel.text().contains(QStringLiteral("cannot go back to step 4000")), patienceMs);
+    }
+
+    void evidenceLeadsToItsPlace()
+    {
+        SessionController controller {std::filesystem::path()};
+        RunLoader loader {std::filesystem::path()};
+        FindingsPanel panel(&controller, &loader);
+        QSignalSpy steps(&panel, &FindingsPanel::stepWanted);
+        QSignalSpy ops(&panel, &FindingsPanel::opWanted);
+        Finding finding {
+            .rule = "x", .title = "t", .op = "fc1.out (linear, forward, fp16): 3 overflowed of 64 elements"};
+        finding.firstStep = 12;
+        finding.lastStep = 1500;
+        finding.evidence = {{"since_step", 13}};
+        const QString html = findingHtml(finding);
+        for (const char* target : {"step:12", "step:1500", "step:13", "op:fc1.out"}) {
+            QVERIFY2(html.contains(QStringLiteral("href=\"%1\"").arg(QLatin1String(target))), target);
+            panel.follow(QUrl(QLatin1String(target)));
+        }
+        QCOMPARE(steps.size(), 3);
+        QCOMPARE(steps.at(1).at(0).toLongLong(), 1500LL);
+        QCOMPARE(ops.at(0).at(0).toString(), QStringLiteral("fc1.out"));
+        QVERIFY(!html.contains(QStringLiteral("fork:"))); // no fix
+    }
+
     void withoutADatabaseItSaysSo()
     {
         SessionController controller {std::filesystem::path()};
         RunLoader loader {std::filesystem::path()};
         FindingsPanel panel(&controller, &loader);
-        connect(&controller, &SessionController::statusChanged, &panel, &FindingsPanel::follow);
+        connect(&controller, &SessionController::statusChanged, &panel, qOverload<>(&FindingsPanel::follow));
         panel.show();
         controller.open(ExperimentDocument(smallExperiment()));
         QTRY_VERIFY_WITH_TIMEOUT(controller.status() && controller.status()->state == SessionState::Ready, patienceMs);

@@ -194,6 +194,23 @@ void OpMapPanel::setLane(std::uint32_t lane)
     updateTexts();
 }
 
+bool OpMapPanel::showValue(const QString& name)
+{
+    follow();
+    if (!m_shown) {
+        return false;
+    }
+    const std::vector<Node>& nodes = m_shown->nodes();
+    const auto found = std::ranges::find_if(nodes, [this, wanted = name.toStdString()](const Node& node) {
+        return std::ranges::any_of(node.outputs, [&](ValueId id) { return m_shown->value(id).name == wanted; });
+    });
+    if (found == nodes.end()) {
+        return false;
+    }
+    m_view->select(static_cast<NodeIndex>(found - nodes.begin()));
+    return true;
+}
+
 const LaneStatus* OpMapPanel::laneStatus() const
 {
     return m_lane ? m_controller->laneStatus(*m_lane) : nullptr;

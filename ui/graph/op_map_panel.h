@@ -43,6 +43,8 @@ public:
 
     void setLanes(const std::vector<OpMapLane>& lanes);
     void setLane(std::uint32_t lane); ///< the one that is shown
+    /// Selects the op that makes the value; false if the graph has no such value.
+    bool showValue(const QString& name);
 
     [[nodiscard]] OpMapView* view() const { return m_view; }
 

@@ -450,6 +450,21 @@ void Dashboard::hideCursor()
     d->placeCursor(std::nullopt);
 }
 
+void Dashboard::showStep(qint64 step)
+{
+    refresh(); // the step may be among those that wait to be taken in
+    ViewState next = d->canvas->view();
+    const auto at = static_cast<double>(step);
+    if (at < next.steps.lower || at > next.steps.upper) {
+        const double width = next.steps.upper - next.steps.lower;
+        next.steps.lower = std::max(at - width / 2, 0.0);
+        next.steps.upper = next.steps.lower + width;
+        next.followsSteps = false;
+        d->editView(next, tr("Go to step %1").arg(step));
+    }
+    d->placeCursor(step);
+}
+
 void Dashboard::copyPicture() const
 {
     const PlotCanvas::ExportScope scope(*d->canvas, d->legend());

@@ -142,6 +142,7 @@ public slots:
     void setFrameTimeVisible(bool visible); ///< the debug overlay
     void moveCursor(int steps); ///< the crosshair, by steps (or columns, where a pixel covers several)
     void hideCursor();
+    void showStep(qint64 step); ///< the crosshair there, and the step axis moved if it does not reach it
     void copyPicture() const;
     void copyData() const; ///< the visible steps, tab-separated
     void showExportDialog();

@@ -18,8 +18,8 @@ ExperimentDocument::ExperimentDocument(Experiment experiment, std::filesystem::p
 Experiment ExperimentDocument::experiment() const
 {
     Experiment result = m_experiment;
-    result.document = composeExperiment(
-        m_experiment.name, m_experiment.text, m_experiment.lanes, m_experiment.events, m_experiment.expect);
+    result.document = composeExperiment(m_experiment.name, m_experiment.text, m_experiment.lanes, m_experiment.events,
+        m_experiment.expect, m_experiment.watchpoints);
     return result;
 }
 
@@ -63,6 +63,11 @@ void ExperimentDocument::renameLane(std::size_t index, const std::string& name)
             event.lane = name;
         }
     }
+    for (Watchpoint& watchpoint : m_experiment.watchpoints) {
+        if (watchpoint.lane == before) {
+            watchpoint.lane = name;
+        }
+    }
     for (nlohmann::json& expectation : m_experiment.expect) {
         for (const char* side : {"left", "right"}) {
             if (expectation.contains(side) && expectation[side].is_object()
@@ -101,6 +106,12 @@ void ExperimentDocument::setSteps(std::int64_t steps)
     m_modified = true;
 }
 
+void ExperimentDocument::setWatchpoints(std::vector<Watchpoint> watchpoints)
+{
+    m_experiment.watchpoints = std::move(watchpoints);
+    m_modified = true;
+}
+
 void ExperimentDocument::addLane(const LaneConfig& config)
 {
     m_experiment.lanes.push_back(config);
@@ -111,8 +122,10 @@ void ExperimentDocument::removeLane(std::size_t index)
 {
     const std::string name = m_experiment.lanes.at(index).name;
     m_experiment.lanes.erase(m_experiment.lanes.begin() + static_cast<std::ptrdiff_t>(index));
-    // An event or expectation of a lane that is gone would make the saved file invalid.
+    // An event, watchpoint or expectation of a lane that is gone would make the saved file invalid.
     std::erase_if(m_experiment.events, [&name](const ScriptedEvent& event) { return event.lane == name; });
+    std::erase_if(
+        m_experiment.watchpoints, [&name](const Watchpoint& watchpoint) { return watchpoint.lane == name; });
     nlohmann::json kept = nlohmann::json::array();
     for (const nlohmann::json& expectation : m_experiment.expect) {
         if (expectation.dump().find(nlohmann::json(name).dump()) == std::string::npos) {

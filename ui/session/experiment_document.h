@@ -28,6 +28,8 @@ public:
 
     [[nodiscard]] const std::vector<LaneConfig>& lanes() const { return m_experiment.lanes; }
 
+    [[nodiscard]] const std::vector<Watchpoint>& watchpoints() const { return m_experiment.watchpoints; }
+
     [[nodiscard]] const std::string& name() const { return m_experiment.name; }
 
     [[nodiscard]] const std::string& description() const { return m_experiment.text; }
@@ -40,13 +42,14 @@ public:
 
     /// Replaces a setting in the lane at `index`; state such as "scaler.scale" leaves it unchanged.
     void set(std::size_t index, const std::string& path, const nlohmann::json& value);
-    /// Renames a lane in the events and expectations too.
+    /// Renames a lane in the events, watchpoints and expectations too.
     void renameLane(std::size_t index, const std::string& name);
     void recolorLane(std::size_t index, const std::string& color);
     /// Settings for every lane, as parts of their documents: {"model.hidden", [64]}. Null removes one, so that its
     /// default holds. All or nothing; throws Error (InvalidArgument) for settings that do not go together.
     void setForAll(const std::vector<std::pair<std::string, nlohmann::json>>& values);
     void setSteps(std::int64_t steps);
+    void setWatchpoints(std::vector<Watchpoint> watchpoints);
     void addLane(const LaneConfig& config);
     void removeLane(std::size_t index);
 

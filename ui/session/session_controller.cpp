@@ -281,10 +281,20 @@ void SessionController::addLane(const LaneConfig& config)
     }
 }
 
-void SessionController::duplicateLane(std::uint32_t lane)
+void SessionController::duplicateLane(
+    std::uint32_t lane, const std::vector<std::pair<std::string, nlohmann::json>>& changes)
 {
     if (m_live) {
-        m_live->session->duplicateLane(lane, freeName(laneName(lane)).toStdString());
+        m_live->session->duplicateLane(lane, freeName(laneName(lane)).toStdString(), std::nullopt, changes);
+    }
+}
+
+void SessionController::setWatchpoints(const std::vector<Watchpoint>& watchpoints)
+{
+    if (m_live) {
+        m_live->session->setWatchpoints(watchpoints);
+        m_live->document.setWatchpoints(watchpoints);
+        emit documentChanged();
     }
 }
 
@@ -299,6 +309,11 @@ void SessionController::goBack(std::uint32_t lane, std::int64_t step)
 std::future<std::vector<ScaleTrial>> SessionController::tryScales(std::uint32_t lane, std::vector<double> scales)
 {
     return m_live ? m_live->session->tryScales(lane, std::move(scales)) : std::future<std::vector<ScaleTrial>> {};
+}
+
+std::future<Blame> SessionController::blame(std::uint32_t lane, std::int64_t step)
+{
+    return m_live ? m_live->session->blame(lane, step) : std::future<Blame> {};
 }
 
 void SessionController::setSampling(const SamplingPlan& plan)

@@ -96,12 +96,15 @@ public:
     std::uint64_t set(std::uint32_t lane, const std::string& path, const nlohmann::json& value);
     [[nodiscard]] std::optional<nlohmann::json> pendingValue(std::uint32_t lane, const std::string& path) const;
     void addLane(const LaneConfig& config);
-    void duplicateLane(std::uint32_t lane);
+    /// A copy as it stands, perhaps with other settings from its next step on.
+    void duplicateLane(std::uint32_t lane, const std::vector<std::pair<std::string, nlohmann::json>>& changes = {});
     void goBack(std::uint32_t lane, std::int64_t step); ///< a copy of the lane as it was before the step
     /// The lane's next step, taken apart; not valid without a session. See Session::walkStep().
     [[nodiscard]] std::future<StepWalk> walkStep(std::uint32_t lane);
     /// The lane's next step at each of these scales; not valid without a session. See Session::tryScales().
     [[nodiscard]] std::future<std::vector<ScaleTrial>> tryScales(std::uint32_t lane, std::vector<double> scales);
+    /// Why the lane's step was not finite; not valid without a session. See Session::blame().
+    [[nodiscard]] std::future<Blame> blame(std::uint32_t lane, std::int64_t step);
     /// Which steps are looked at tensor by tensor, in this session and those to come.
     void setSampling(const SamplingPlan& plan);
 
@@ -112,6 +115,7 @@ public:
     void removeLane(std::uint32_t lane);
     /// Writes a checkpoint of the lane as it stands; eventTaken() tells how it went.
     void saveCheckpoint(std::uint32_t lane, const std::filesystem::path& file);
+    void setWatchpoints(const std::vector<Watchpoint>& watchpoints);
     void setBaseline(std::uint32_t lane); ///< the lane that others are compared with
     void renameLane(std::uint32_t lane, const QString& name);
     void recolorLane(std::uint32_t lane, const QString& color);

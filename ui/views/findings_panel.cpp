@@ -1,5 +1,6 @@
 #include "ui/views/findings_panel.h"
 
+#include "engine/core/error.h"
 #include "ui/session/run_loader.h"
 #include "ui/session/session_controller.h"
 #include "ui/style/number_format.h"
@@ -13,9 +14,11 @@
 #include <QTextBrowser>
 #include <QTimer>
 #include <QToolButton>
+#include <QUrl>
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <chrono>
 
 namespace mantissa {
 
@@ -48,31 +51,73 @@ QString numberText(const nlohmann::json& value)
     return value.is_number_integer() ? formatCount(value.get<std::int64_t>())
         : value.is_number()          ? formatValue(value.get<double>())
         : value.is_boolean()         ? (value.get<bool>() ? FindingsPanel::tr("yes") : FindingsPanel::tr("no"))
+        : value.is_null()            ? FindingsPanel::tr("none")
         : value.is_string()          ? QString::fromStdString(value.get<std::string>())
                                      : QString::fromStdString(value.dump());
 }
 
 } // namespace
 
-QString findingHtml(const Finding& finding)
+namespace {
+
+QString link(const QString& target, const QString& text)
+{
+    return QStringLiteral("<a href=\"%1\">%2</a>").arg(target.toHtmlEscaped(), text.toHtmlEscaped());
+}
+
+QString stepLink(std::int64_t step)
+{
+    return link(QStringLiteral("step:%1").arg(step), formatCount(step));
+}
+
+/// "fc1.out" of "fc1.out (linear, forward, fp16): 3 overflowed of 64 elements"
+QString valueIn(const std::string& place)
+{
+    return QString::fromStdString(place.substr(0, place.find(' ')));
+}
+
+QString fixHtml(const Finding& finding, const FixLinks& links)
+{
+    QStringList settings;
+    for (const auto& [path, value] : finding.fix.items()) {
+        settings << FindingsPanel::tr("%1 to %2").arg(settingName(path), numberText(value)).toHtmlEscaped();
+    }
+    QString html = link(QStringLiteral("fork:%1").arg(links.number), FindingsPanel::tr("Fork with this fix"));
+    if (links.canCopy) {
+        html += QStringLiteral(" \u00B7 ")
+            + link(QStringLiteral("copy:%1").arg(links.number), FindingsPanel::tr("copy as it stands"));
+    }
+    return html + QStringLiteral(" (%1)").arg(settings.join(QStringLiteral(", ")));
+}
+
+} // namespace
+
+QString findingHtml(const Finding& finding, const FixLinks& links)
 {
     QStringList details {severityText(finding.severity), confidenceText(finding.confidence)};
     if (finding.firstStep >= 0) {
         details << (finding.firstStep == finding.lastStep
-                ? FindingsPanel::tr("step %1").arg(formatCount(finding.firstStep))
-                : FindingsPanel::tr("steps %1 to %2")
-                      .arg(formatCount(finding.firstStep), formatCount(finding.lastStep)));
+                ? FindingsPanel::tr("step %1").arg(stepLink(finding.firstStep))
+                : FindingsPanel::tr("steps %1 to %2").arg(stepLink(finding.firstStep), stepLink(finding.lastStep)));
+    }
+    if (!finding.op.empty()) {
+        details << FindingsPanel::tr("in %1").arg(
+            link(QStringLiteral("op:") + valueIn(finding.op), valueIn(finding.op)));
     }
     for (const auto& [name, value] : finding.evidence.items()) {
-        details << QString::fromStdString(name).replace(QLatin1Char('_'), QLatin1Char(' ')) + QLatin1Char(' ')
-                + numberText(value);
+        const bool isStep = QString::fromStdString(name).endsWith(QLatin1String("_step")) && value.is_number_integer();
+        details << QString::fromStdString(name).replace(QLatin1Char('_'), QLatin1Char(' ')).toHtmlEscaped()
+                + QLatin1Char(' ') + (isStep ? stepLink(value.get<std::int64_t>()) : numberText(value).toHtmlEscaped());
     }
     const QString sign = signOf(toneOf(finding.severity));
-    return QStringLiteral("<p><b>%1%2</b><br><small>%3</small><br>%4</p>")
+    const QString search = links.canBlame ? QStringLiteral("<br>")
+            + link(QStringLiteral("blame:%1").arg(finding.firstStep), FindingsPanel::tr("Search for the ops to blame"))
+                                          : QString();
+    return QStringLiteral("<p><b>%1%2</b><br><small>%3</small><br>%4%5%6</p>")
         .arg(sign.isEmpty() ? QString() : sign + QLatin1Char(' '),
-            QString::fromStdString(finding.title).toHtmlEscaped(),
-            details.join(QStringLiteral(" \u00B7 ")).toHtmlEscaped(),
-            QString::fromStdString(finding.advice).toHtmlEscaped());
+            QString::fromStdString(finding.title).toHtmlEscaped(), details.join(QStringLiteral(" \u00B7 ")),
+            QString::fromStdString(finding.advice).toHtmlEscaped(),
+            finding.fix.empty() ? QString() : QStringLiteral("<br>") + fixHtml(finding, links), search);
 }
 
 FindingsPanel::FindingsPanel(SessionController* controller, RunLoader* loader, QWidget* parent)
@@ -97,6 +142,8 @@ FindingsPanel::FindingsPanel(SessionController* controller, RunLoader* loader, Q
     column->addLayout(row);
     m_title->setTextFormat(Qt::PlainText);
     m_text->setFrameShape(QFrame::NoFrame);
+    m_text->setOpenLinks(false);
+    connect(m_text, &QTextBrowser::anchorClicked, this, qOverload<const QUrl&>(&FindingsPanel::follow));
     m_text->setAccessibleName(tr("Findings"));
     column->addWidget(m_text, 1);
     connect(copyButton, &QToolButton::clicked, this, &FindingsPanel::copy);
@@ -108,11 +155,18 @@ FindingsPanel::FindingsPanel(SessionController* controller, RunLoader* loader, Q
         // What could not be read now may be in a moment.
         m_isLooking = false;
         m_lookedAt = -1;
-        QTimer::singleShot(soonestMs, this, &FindingsPanel::follow);
+        QTimer::singleShot(soonestMs, this, qOverload<>(&FindingsPanel::follow));
     });
+    constexpr int searchLookMs = 50;
+    m_searchTimer.setInterval(searchLookMs);
+    connect(&m_searchTimer, &QTimer::timeout, this, &FindingsPanel::lookForBlame);
     connect(m_controller, &SessionController::sessionReplaced, this, [this] {
         m_lookedAt = -1;
         m_isLooking = false;
+        m_searching = {};
+        m_searchTimer.stop();
+        m_blame.reset();
+        m_blameTrouble.clear();
     });
     say(tr("Findings on the selected lane come here once it has trained."));
 }
@@ -123,6 +177,11 @@ void FindingsPanel::setLane(std::optional<std::uint32_t> lane)
         m_lane = lane;
         m_lookedAt = -1;
         m_isLooking = false;
+        m_findings.clear();
+        m_searching = {};
+        m_searchTimer.stop();
+        m_blame.reset();
+        m_blameTrouble.clear();
         say({});
     }
     follow();
@@ -160,12 +219,77 @@ void FindingsPanel::display(std::uint32_t lane, const std::vector<Finding>& find
     }
     m_isLooking = false;
     m_waitMs = std::max(soonestMs, restFactor * m_sinceLook.elapsed());
-    QString html;
-    for (const Finding& finding : findings) {
-        html += findingHtml(finding);
+    m_findings = findings;
+    showAll();
+    follow();
+}
+
+void FindingsPanel::showAll()
+{
+    QString html = blameHtml();
+    for (std::size_t i = 0; i < m_findings.size(); ++i) {
+        const Finding& finding = m_findings[i];
+        html += findingHtml(finding, {.number = i, .canCopy = canCopy(finding), .canBlame = canBlame(finding)});
     }
     say(html.isEmpty() ? tr("No finding: nothing here looks wrong.") : html);
-    follow();
+}
+
+/// Where numbers broke at a step whose state is kept.
+bool FindingsPanel::canBlame(const Finding& finding) const
+{
+    const LaneStatus* lane = m_lane ? m_controller->laneStatus(*m_lane) : nullptr;
+    return lane != nullptr && !finding.op.empty() && finding.firstStep >= lane->earliestStep
+        && finding.firstStep < lane->nextStep;
+}
+
+void FindingsPanel::searchBlame(std::int64_t step)
+{
+    if (!m_lane || m_searchTimer.isActive()) {
+        return;
+    }
+    m_searching = m_controller->blame(*m_lane, step);
+    if (m_searching.valid()) {
+        m_blame.reset();
+        m_blameTrouble = tr("Training step %1 again, in other formats\u2026").arg(formatCount(step));
+        m_searchTimer.start();
+        showAll();
+    }
+}
+
+void FindingsPanel::lookForBlame()
+{
+    if (m_searching.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
+        return;
+    }
+    m_searchTimer.stop();
+    m_blameTrouble.clear();
+    try {
+        m_blame = m_searching.get();
+    } catch (const std::exception& error) {
+        m_blameTrouble = QString::fromUtf8(error.what());
+    }
+    showAll();
+}
+
+QString FindingsPanel::blameHtml() const
+{
+    if (!m_blame) {
+        return m_blameTrouble.isEmpty() ? QString() : QStringLiteral("<p>%1</p>").arg(m_blameTrouble.toHtmlEscaped());
+    }
+    QString html = QStringLiteral("<p><b>%1</b><br>%2")
+                       .arg(tr("Step %1, trained again %2 times")
+                                .arg(formatCount(m_blame->step), formatCount(m_blame->trials))
+                                .toHtmlEscaped(),
+                           QString::fromStdString(m_blame->text).toHtmlEscaped());
+    if (m_blame->origin) {
+        const std::string& tensor = m_blame->origin->tensor;
+        html += QStringLiteral("<br>") + link(QStringLiteral("op:") + valueIn(tensor), tr("Show it in the graph"));
+    }
+    if (!m_blame->fix.is_null()) {
+        html += QStringLiteral("<br>") + link(QStringLiteral("mend:0"), tr("Fork with these ops in FP32"))
+            + QStringLiteral(" \u00B7 ") + link(QStringLiteral("mendcopy:0"), tr("copy as it stands"));
+    }
+    return html + QStringLiteral("</p>");
 }
 
 void FindingsPanel::say(const QString& html)
@@ -174,6 +298,70 @@ void FindingsPanel::say(const QString& html)
     if (html != m_shown) {
         m_shown = html;
         m_text->setHtml(html);
+    }
+}
+
+void FindingsPanel::follow(const QUrl& link)
+{
+    const QString what = link.path();
+    if (link.scheme() == QLatin1String("step")) {
+        emit stepWanted(what.toLongLong());
+    } else if (link.scheme() == QLatin1String("op")) {
+        emit opWanted(what);
+    } else if (link.scheme() == QLatin1String("blame")) {
+        searchBlame(what.toLongLong());
+    } else if (link.scheme().startsWith(QLatin1String("mend"))) {
+        if (m_blame && !m_blame->fix.is_null()) {
+            Finding found;
+            found.fix["precision.overrides"] = m_blame->fix["precision"]["overrides"];
+            mend(found, link.scheme() == QLatin1String("mend"));
+        }
+    } else if (const std::size_t number = what.toULongLong(); number < m_findings.size()) {
+        mend(m_findings[number], link.scheme() == QLatin1String("fork"));
+    }
+}
+
+/// Copies that go on need steps to come, numbers that are finite, and settings that may change.
+bool FindingsPanel::canCopy(const Finding& finding) const
+{
+    const LaneStatus* lane = m_lane ? m_controller->laneStatus(*m_lane) : nullptr;
+    if (lane == nullptr || lane->status != RunStatus::Running || m_controller->facts(*m_lane).nonFiniteSince >= 0) {
+        return false;
+    }
+    try {
+        LaneConfig config = *lane->config;
+        for (const auto& [path, value] : finding.fix.items()) {
+            config = withSetting(config, path, value);
+        }
+        return true;
+    } catch (const Error&) {
+        return false;
+    }
+}
+
+void FindingsPanel::mend(const Finding& finding, bool fromStepZero)
+{
+    const LaneStatus* lane = m_lane ? m_controller->laneStatus(*m_lane) : nullptr;
+    if (lane == nullptr) {
+        return;
+    }
+    std::vector<std::pair<std::string, nlohmann::json>> settings;
+    for (const auto& [path, value] : finding.fix.items()) {
+        settings.emplace_back(path, value);
+    }
+    if (!fromStepZero) {
+        m_controller->duplicateLane(*m_lane, settings);
+        return;
+    }
+    try {
+        LaneConfig config = withOverrides(*lane->config, settings);
+        config.name = tr("%1, fixed").arg(m_controller->laneName(*m_lane)).toStdString();
+        config.color.clear(); // a curve of its own
+        config.document.erase("color");
+        m_controller->addLane(config);
+        emit notice(tr("\u201C%1\u201D begins at step 0 and catches up.").arg(QString::fromStdString(config.name)));
+    } catch (const Error& error) {
+        emit notice(QString::fromUtf8(error.what()));
     }
 }
 

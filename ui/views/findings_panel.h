@@ -3,11 +3,14 @@
 #pragma once
 
 #include "engine/diagnose/finding.h"
+#include "engine/train/blame.h"
 
 #include <QElapsedTimer>
+#include <QTimer>
 #include <QWidget>
 
 #include <cstdint>
+#include <future>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -15,6 +18,7 @@
 class QLabel;
 class QTextBrowser;
 class QToolButton;
+class QUrl;
 
 namespace mantissa {
 
@@ -33,11 +37,29 @@ public:
 
     [[nodiscard]] QString text() const; ///< as shown, without its markup
 
+    [[nodiscard]] QString html() const { return m_shown; }
+
+    /// What a click on a link does: "step:12", "op:fc1.out", "fork:0" and "copy:0" with the first finding's fix,
+    /// "blame:12" searches for what made step 12 break, "mend:0" and "mendcopy:0" fork with what it found.
+    void follow(const QUrl& link);
+
+signals:
+    void stepWanted(qint64 step);
+    void opWanted(const QString& value); ///< the op that makes the value
+    void notice(const QString& text); ///< something to say in the status bar
+
 private:
     void look();
     void display(std::uint32_t lane, const std::vector<Finding>& findings);
     void say(const QString& html);
     void copy() const;
+    void mend(const Finding& finding, bool fromStepZero);
+    [[nodiscard]] bool canCopy(const Finding& finding) const;
+    [[nodiscard]] bool canBlame(const Finding& finding) const;
+    void searchBlame(std::int64_t step);
+    void lookForBlame();
+    void showAll();
+    [[nodiscard]] QString blameHtml() const;
 
     SessionController* m_controller;
     RunLoader* m_loader;
@@ -47,11 +69,24 @@ private:
     qint64 m_waitMs = 0; ///< until it is looked at again while it trains
     QElapsedTimer m_sinceLook;
     QString m_shown;
+    std::vector<Finding> m_findings; ///< as shown
+    std::future<Blame> m_searching;
+    QTimer m_searchTimer;
+    std::optional<Blame> m_blame; ///< of the lane
+    QString m_blameTrouble;
     QLabel* m_title;
     QTextBrowser* m_text;
 };
 
-/// One finding as HTML: its sentence, where, the numbers, and what to do.
-QString findingHtml(const Finding& finding);
+/// What the fix of a finding can be made into.
+struct FixLinks
+{
+    std::size_t number = 0; ///< position of the finding
+    bool canCopy = false; ///< the settings may change while the lane trains
+    bool canBlame = false; ///< the step can be looked at again
+};
+
+/// One finding as HTML: its sentence, where, the numbers, what to do, and links.
+QString findingHtml(const Finding& finding, const FixLinks& links = {});
 
 } // namespace mantissa

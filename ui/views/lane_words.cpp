@@ -361,6 +361,8 @@ QString eventSentence(const Event& event)
         return tr("resumed from %1").arg(QString::fromStdString(event.path));
     case EventKind::Weights:
         return withText(tr("starts from the weights in %1").arg(QString::fromStdString(event.path)));
+    case EventKind::Watch:
+        return tr("watchpoint %1 (%2)").arg(QString::fromStdString(event.path), text);
     case EventKind::Refused:
         return withText(tr("refused"));
     }

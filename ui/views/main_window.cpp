@@ -103,6 +103,7 @@ MainWindow::MainWindow(const Options& options, QWidget* parent)
     connectSession();
     connectLanes();
     connectOpMap();
+    connectFindings();
     connectRuns();
     qApp->installEventFilter(this);
     resize(1280, 800);
@@ -243,6 +244,22 @@ void MainWindow::drawCorridors()
             }
         }
     }
+}
+
+void MainWindow::connectFindings()
+{
+    connect(m_findings, &FindingsPanel::stepWanted, this, [this](qint64 step) {
+        m_tabs->setCurrentWidget(m_dashboard);
+        m_dashboard->showStep(step);
+    });
+    connect(m_findings, &FindingsPanel::opWanted, this, [this](const QString& value) {
+        m_tabs->setCurrentWidget(m_opMap);
+        if (!m_opMap->showValue(value)) {
+            statusBar()->showMessage(tr("%1 is not in the graph as it is now.").arg(value), 5000);
+        }
+    });
+    connect(m_findings, &FindingsPanel::notice, this,
+        [this](const QString& text) { statusBar()->showMessage(text, 8000); });
 }
 
 bool MainWindow::showsOpMap() const
@@ -390,6 +407,10 @@ void MainWindow::noteEvent(const Event& event)
     case EventKind::Set:
     case EventKind::LaneAdded:
         m_dashboard->addMark(event.lane, event.step, what);
+        break;
+    case EventKind::Watch:
+        m_dashboard->addMark(event.lane, event.step, what);
+        m_messages->post(commandTopic, Tone::Notice, tr("%1, step %2: %3").arg(lane, formatCount(event.step), what));
         break;
     case EventKind::Resumed:
         m_dashboard->addSeam(event.lane, event.step, what);

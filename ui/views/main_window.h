@@ -124,6 +124,7 @@ private:
     void connectSession();
     void connectLanes();
     void connectOpMap();
+    void connectFindings();
     void connectRuns();
     void replaced(SessionController::Replacement reason);
     void followStatus();

@@ -17,6 +17,7 @@
 #include "ui/views/status_line.h"
 #include "ui/views/step_panel.h"
 #include "ui/views/step_walk_view.h"
+#include "ui/views/watch_dialog.h"
 
 #include <QActionGroup>
 #include <QApplication>
@@ -253,6 +254,15 @@ void MainWindow::makeRunMenu()
     add(
         menu, QStringLiteral("train"), tr("&Train the experiment"), QKeySequence(Qt::CTRL | Qt::Key_R),
         [this] { train(); }, tr("Runs it; from step 0 if it is finished"));
+    menu->addSeparator();
+    add(
+        menu, QStringLiteral("watchpoints"), tr("&Watchpoints\u2026"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_W),
+        [this] {
+            auto* dialog = new WatchDialog(m_controller, this);
+            dialog->setAttribute(Qt::WA_DeleteOnClose);
+            dialog->show();
+        },
+        tr("Conditions that pause training, keep or copy a lane, or change its settings"));
     menu->addSeparator();
     menu->addActions({m_runBar->stopAction(), m_runBar->resetAction()});
     m_runBar->stepAction()->setObjectName(QStringLiteral("step"));
