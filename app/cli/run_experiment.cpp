@@ -136,8 +136,7 @@ Experiment experimentFor(const RunOptions& options)
             "--weights " + options.weights);
     }
     checkEvents(experiment.events, experiment.lanes, options.file);
-    experiment.document
-        = composeExperiment(experiment.name, experiment.text, experiment.lanes, experiment.events, experiment.expect);
+    experiment.document = composeExperiment(experiment);
     return experiment;
 }
 

@@ -8,6 +8,7 @@
 #include "engine/optim/optimizer_config.h"
 #include "engine/optim/schedule.h"
 #include "engine/scaling/loss_scaler.h"
+#include "engine/train/expectation.h"
 #include "engine/train/step_order.h"
 
 #include <nlohmann/json.hpp>
@@ -116,7 +117,8 @@ struct Experiment
     std::string text; ///< Markdown
     std::vector<LaneConfig> lanes;
     std::vector<ScriptedEvent> events;
-    nlohmann::json expect = nlohmann::json::array();
+    std::optional<Claim> claim; ///< what it is about
+    nlohmann::json expect = nlohmann::json::array(); ///< readExpectations() has accepted it
     nlohmann::json document; ///< the file as read
     std::filesystem::path directory; ///< relative data paths start here
 };
@@ -144,9 +146,8 @@ LaneConfig withOverrides(const LaneConfig& lane, const std::vector<std::pair<std
 void checkEvents(
     const std::vector<ScriptedEvent>& events, const std::vector<LaneConfig>& lanes, const std::string& source);
 
-/// The experiment document for `lanes` and `events`: settings that all lanes share at the top, lanes as patches.
-/// parseExperiment(result) gives the same lanes back.
-nlohmann::json composeExperiment(const std::string& name, const std::string& text, const std::vector<LaneConfig>& lanes,
-    const std::vector<ScriptedEvent>& events, const nlohmann::json& expect);
+/// The experiment's document as its lanes and events are now: settings that all lanes share at the top, lanes as
+/// patches, without the expectations of lanes that are gone. parseExperiment(result) gives the same lanes back.
+nlohmann::json composeExperiment(const Experiment& experiment);
 
 } // namespace mantissa

@@ -224,16 +224,17 @@ void LaneGroup::emit(Member* member, Event event)
 
 nlohmann::json LaneGroup::document() const
 {
-    std::vector<LaneConfig> lanes;
-    std::vector<ScriptedEvent> events;
+    Experiment present = m_experiment;
+    present.lanes.clear();
+    present.events.clear();
     for (const auto& member : m_members) {
-        lanes.push_back(withAbsoluteData(member->initialConfig, m_experiment.directory));
+        present.lanes.push_back(withAbsoluteData(member->initialConfig, m_experiment.directory));
         for (ScriptedEvent event : member->lane->history()) {
             event.lane = member->initialConfig.name;
-            events.push_back(std::move(event));
+            present.events.push_back(std::move(event));
         }
     }
-    return composeExperiment(m_experiment.name, m_experiment.text, lanes, events, m_experiment.expect);
+    return composeExperiment(present);
 }
 
 void LaneGroup::start(Member& member)
