@@ -17,47 +17,47 @@ constexpr std::size_t mostExpectations = 1000;
 constexpr std::size_t longestText = 1000;
 
 constexpr std::array metrics {
-    MetricInfo {Metric::FinalLoss, "final_loss", true},
-    MetricInfo {Metric::MinLoss, "min_loss", true},
-    MetricInfo {Metric::MeanLoss, "mean_loss", true},
-    MetricInfo {Metric::LossDrop, "loss_drop", true},
-    MetricInfo {Metric::BadLosses, "bad_losses", true},
-    MetricInfo {Metric::FirstBadLoss, "first_bad_loss", true},
-    MetricInfo {Metric::SkippedSteps, "skipped_steps", true},
-    MetricInfo {Metric::FirstSkip, "first_skip", true},
-    MetricInfo {Metric::LastSkip, "last_skip", true},
-    MetricInfo {Metric::OverflowSteps, "overflow_steps", true},
-    MetricInfo {Metric::DroppedMicroBatches, "dropped_micro_batches", true},
-    MetricInfo {Metric::MinScale, "min_scale", true},
-    MetricInfo {Metric::MaxScale, "max_scale", true},
-    MetricInfo {Metric::Growths, "growths", true},
-    MetricInfo {Metric::MeanGradNorm, "mean_grad_norm", true},
-    MetricInfo {Metric::MaxGradNorm, "max_grad_norm", true},
-    MetricInfo {Metric::MeanGradNormClipped, "mean_grad_norm_clipped", true},
-    MetricInfo {Metric::Flushed, "flushed", true},
-    MetricInfo {Metric::Subnormal, "subnormal", true},
-    MetricInfo {Metric::Overflowed, "overflowed", true},
-    MetricInfo {Metric::UpdateRatio, "update_ratio", true},
-    MetricInfo {Metric::UnmovedSteps, "unmoved_steps", true},
-    MetricInfo {Metric::WeightsDistance, "weights_distance", true},
-    MetricInfo {Metric::DataMs, "data_ms", true},
-    MetricInfo {Metric::StepMs, "step_ms", true},
-    MetricInfo {Metric::Steps, "steps", false},
-    MetricInfo {Metric::Diverged, "diverged", false},
-    MetricInfo {Metric::Failed, "failed", false},
-    MetricInfo {Metric::FinalScale, "final_scale", false},
-    MetricInfo {Metric::ValidationLoss, "validation_loss", false},
-    MetricInfo {Metric::Accuracy, "accuracy", false},
-    MetricInfo {Metric::WeightsHash, "weights_hash", false},
-    MetricInfo {Metric::StepsPerSecond, "steps_per_second", false},
-    MetricInfo {Metric::Casts, "casts", false},
-    MetricInfo {Metric::BytesWeights, "bytes.weights", false},
-    MetricInfo {Metric::BytesCopies, "bytes.copies", false},
-    MetricInfo {Metric::BytesGradients, "bytes.gradients", false},
-    MetricInfo {Metric::BytesOptimizer, "bytes.optimizer", false},
-    MetricInfo {Metric::BytesActivations, "bytes.activations", false},
-    MetricInfo {Metric::BytesWorkspace, "bytes.workspace", false},
-    MetricInfo {Metric::BytesTotal, "bytes.total", false},
+    RunMetricInfo {RunMetric::FinalLoss, "final_loss", true},
+    RunMetricInfo {RunMetric::MinLoss, "min_loss", true},
+    RunMetricInfo {RunMetric::MeanLoss, "mean_loss", true},
+    RunMetricInfo {RunMetric::LossDrop, "loss_drop", true},
+    RunMetricInfo {RunMetric::BadLosses, "bad_losses", true},
+    RunMetricInfo {RunMetric::FirstBadLoss, "first_bad_loss", true},
+    RunMetricInfo {RunMetric::SkippedSteps, "skipped_steps", true},
+    RunMetricInfo {RunMetric::FirstSkip, "first_skip", true},
+    RunMetricInfo {RunMetric::LastSkip, "last_skip", true},
+    RunMetricInfo {RunMetric::OverflowSteps, "overflow_steps", true},
+    RunMetricInfo {RunMetric::DroppedMicroBatches, "dropped_micro_batches", true},
+    RunMetricInfo {RunMetric::MinScale, "min_scale", true},
+    RunMetricInfo {RunMetric::MaxScale, "max_scale", true},
+    RunMetricInfo {RunMetric::Growths, "growths", true},
+    RunMetricInfo {RunMetric::MeanGradNorm, "mean_grad_norm", true},
+    RunMetricInfo {RunMetric::MaxGradNorm, "max_grad_norm", true},
+    RunMetricInfo {RunMetric::MeanGradNormClipped, "mean_grad_norm_clipped", true},
+    RunMetricInfo {RunMetric::Flushed, "flushed", true},
+    RunMetricInfo {RunMetric::Subnormal, "subnormal", true},
+    RunMetricInfo {RunMetric::Overflowed, "overflowed", true},
+    RunMetricInfo {RunMetric::UpdateRatio, "update_ratio", true},
+    RunMetricInfo {RunMetric::UnmovedSteps, "unmoved_steps", true},
+    RunMetricInfo {RunMetric::WeightsDistance, "weights_distance", true},
+    RunMetricInfo {RunMetric::DataMs, "data_ms", true},
+    RunMetricInfo {RunMetric::StepMs, "step_ms", true},
+    RunMetricInfo {RunMetric::Steps, "steps", false},
+    RunMetricInfo {RunMetric::Diverged, "diverged", false},
+    RunMetricInfo {RunMetric::Failed, "failed", false},
+    RunMetricInfo {RunMetric::FinalScale, "final_scale", false},
+    RunMetricInfo {RunMetric::ValidationLoss, "validation_loss", false},
+    RunMetricInfo {RunMetric::Accuracy, "accuracy", false},
+    RunMetricInfo {RunMetric::WeightsHash, "weights_hash", false},
+    RunMetricInfo {RunMetric::StepsPerSecond, "steps_per_second", false},
+    RunMetricInfo {RunMetric::Casts, "casts", false},
+    RunMetricInfo {RunMetric::BytesWeights, "bytes.weights", false},
+    RunMetricInfo {RunMetric::BytesCopies, "bytes.copies", false},
+    RunMetricInfo {RunMetric::BytesGradients, "bytes.gradients", false},
+    RunMetricInfo {RunMetric::BytesOptimizer, "bytes.optimizer", false},
+    RunMetricInfo {RunMetric::BytesActivations, "bytes.activations", false},
+    RunMetricInfo {RunMetric::BytesWorkspace, "bytes.workspace", false},
+    RunMetricInfo {RunMetric::BytesTotal, "bytes.total", false},
 };
 
 /// In the order of Comparison.
@@ -103,7 +103,7 @@ std::size_t choiceAt(const nlohmann::json& object, const std::string& key, std::
     return static_cast<std::size_t>(found - valid.begin());
 }
 
-StepSpan spanAt(const nlohmann::json& value, const DocumentPlace& place)
+StepInterval spanAt(const nlohmann::json& value, const DocumentPlace& place)
 {
     const bool isPair = value.is_array() && value.size() == 2;
     const auto first = isPair ? integerOf<std::int64_t>(value[0]) : std::nullopt;
@@ -119,10 +119,10 @@ Measure measureAt(const nlohmann::json& object, std::span<const std::string> lan
 {
     std::vector<std::string> names;
     std::transform(metrics.begin(), metrics.end(), std::back_inserter(names),
-        [](const MetricInfo& info) { return std::string(info.name); });
+        [](const RunMetricInfo& info) { return std::string(info.name); });
     Measure measure;
     measure.lane = lanes[choiceAt(object, "lane", lanes, "no lane", place)];
-    const MetricInfo& info = metrics.at(choiceAt(object, "metric", names, "no metric", place));
+    const RunMetricInfo& info = metrics.at(choiceAt(object, "metric", names, "no metric", place));
     measure.metric = info.metric;
     if (const auto steps = object.find("steps"); steps != object.end()) {
         if (!info.isPerStep) {
@@ -137,7 +137,7 @@ Measure measureAt(const nlohmann::json& object, std::span<const std::string> lan
 void readRight(Expectation& expectation, const nlohmann::json& right, std::span<const std::string> lanes,
     const DocumentPlace& place)
 {
-    const bool isText = expectation.left.metric == Metric::WeightsHash;
+    const bool isText = expectation.left.metric == RunMetric::WeightsHash;
     if (right.is_number() && !isText) {
         expectation.number = right.get<double>();
         return;
@@ -151,7 +151,7 @@ void readRight(Expectation& expectation, const nlohmann::json& right, std::span<
     const DocumentPlace inner {place.source, place.prefix + "right."};
     checkKeys(right, {"lane", "metric", "steps", "times"}, 2, "a side of an expectation", inner);
     expectation.right = measureAt(right, lanes, inner);
-    if (isText != (expectation.right->metric == Metric::WeightsHash)) {
+    if (isText != (expectation.right->metric == RunMetric::WeightsHash)) {
         failAt(inner, "metric",
             fmt::format("is {}, but a weights_hash can only be compared with another", shortText(right.at("metric"))));
     }
@@ -180,7 +180,7 @@ Expectation readExpectation(const nlohmann::json& entry, std::span<const std::st
     expectation.left = measureAt(left, lanes, inner);
     expectation.op = static_cast<Comparison>(choiceAt(entry, "op", names, "no comparison", place));
     const bool isEquality = expectation.op == Comparison::Equal || expectation.op == Comparison::NotEqual;
-    if (expectation.left.metric == Metric::WeightsHash && !isEquality) {
+    if (expectation.left.metric == RunMetric::WeightsHash && !isEquality) {
         failAt(place, "op", fmt::format("is {}; hashes are compared by == or !=", shortText(entry.at("op"))));
     }
     readRight(expectation, entry.at("right"), lanes, place);
@@ -189,7 +189,7 @@ Expectation readExpectation(const nlohmann::json& entry, std::span<const std::st
 
 } // namespace
 
-std::span<const MetricInfo> metricTable()
+std::span<const RunMetricInfo> runMetricTable()
 {
     return metrics;
 }

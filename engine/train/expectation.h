@@ -2,6 +2,8 @@
 /// judges them.
 #pragma once
 
+#include "engine/train/claim.h"
+
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
@@ -13,7 +15,7 @@
 
 namespace mantissa {
 
-enum class Metric : std::uint8_t {
+enum class RunMetric : std::uint8_t {
     FinalLoss,
     MinLoss,
     MeanLoss,
@@ -58,14 +60,14 @@ enum class Metric : std::uint8_t {
 };
 
 /// One metric's row.
-struct MetricInfo
+struct RunMetricInfo
 {
-    Metric metric;
+    RunMetric metric;
     std::string_view name; ///< "loss_drop"
     bool isPerStep; ///< a range of steps may restrict it
 };
 
-std::span<const MetricInfo> metricTable();
+std::span<const RunMetricInfo> runMetricTable();
 
 enum class Comparison : std::uint8_t { Less, LessOrEqual, Greater, GreaterOrEqual, Equal, NotEqual };
 
@@ -73,7 +75,7 @@ enum class Comparison : std::uint8_t { Less, LessOrEqual, Greater, GreaterOrEqua
 std::string_view nameOf(Comparison op);
 
 /// The first and the last step, both included.
-struct StepSpan
+struct StepInterval
 {
     std::int64_t first = 0;
     std::int64_t last = 0;
@@ -83,8 +85,8 @@ struct StepSpan
 struct Measure
 {
     std::string lane;
-    Metric metric = Metric::FinalLoss;
-    std::optional<StepSpan> steps {}; ///< nothing: all
+    RunMetric metric = RunMetric::FinalLoss;
+    std::optional<StepInterval> steps {}; ///< nothing: all
 };
 
 /// One comparison: left op number, or left op number * right.
@@ -101,15 +103,6 @@ struct Expectation
 /// key, metric or lane. `source` names the file in messages.
 std::vector<Expectation> readExpectations(
     const nlohmann::json& expect, std::span<const std::string> lanes, const std::string& source);
-
-/// What people say, and whether a run of the experiment bears it out.
-struct Claim
-{
-    std::string id; ///< "C18"
-    std::string says;
-    std::string verdict; ///< "holds", "partly", "does not hold"
-    bool operator==(const Claim&) const = default;
-};
 
 /// As readExpectations(), for a claim.
 Claim readClaim(const nlohmann::json& claim, const std::string& source);

@@ -5,6 +5,7 @@
 #include "engine/core/json_text.h"
 #include "engine/core/nearest_name.h"
 #include "engine/core/text.h"
+#include "engine/train/expectation.h"
 #include "engine/train/fault.h"
 #include "engine/train/lane_document.h"
 #include "engine/train/setting_checks.h"

@@ -8,7 +8,7 @@
 #include "engine/optim/optimizer_config.h"
 #include "engine/optim/schedule.h"
 #include "engine/scaling/loss_scaler.h"
-#include "engine/train/expectation.h"
+#include "engine/train/claim.h"
 #include "engine/train/step_order.h"
 
 #include <nlohmann/json.hpp>

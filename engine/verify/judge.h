@@ -1,6 +1,7 @@
 /// Expectations held against what the lanes did.
 #pragma once
 
+#include "engine/train/expectation.h"
 #include "engine/train/experiment.h"
 #include "engine/verify/metric_value.h"
 

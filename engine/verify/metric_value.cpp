@@ -18,7 +18,7 @@ using Records = std::span<const StepRecord>;
 using Number = double (*)(const StepRecord&);
 using Truth = bool (*)(const StepRecord&);
 
-Records within(const std::vector<StepRecord>& records, const std::optional<StepSpan>& steps)
+Records within(const std::vector<StepRecord>& records, const std::optional<StepInterval>& steps)
 {
     if (!steps) {
         return records;
@@ -178,66 +178,66 @@ double bytes(std::uint64_t number)
 }
 
 /// A metric of steps; NaN for one of the whole run.
-double overSteps(Metric metric, Records records)
+double overSteps(RunMetric metric, Records records)
 {
     switch (metric) {
-    case Metric::FinalLoss:
+    case RunMetric::FinalLoss:
         return records.empty() ? nothing : records.back().loss;
-    case Metric::MinLoss:
+    case RunMetric::MinLoss:
         return smallest(measured(records, lossOf, any));
-    case Metric::MeanLoss:
+    case RunMetric::MeanLoss:
         return meanLoss(records);
-    case Metric::LossDrop:
+    case RunMetric::LossDrop:
         return lossDrop(records);
-    case Metric::BadLosses:
+    case RunMetric::BadLosses:
         return count(records, isBadLoss);
-    case Metric::FirstBadLoss:
+    case RunMetric::FirstBadLoss:
         return firstStep(records, isBadLoss);
-    case Metric::SkippedSteps:
+    case RunMetric::SkippedSteps:
         return count(records, isSkipped);
-    case Metric::FirstSkip:
+    case RunMetric::FirstSkip:
         return firstStep(records, isSkipped);
-    case Metric::LastSkip:
+    case RunMetric::LastSkip:
         return lastStep(records, isSkipped);
-    case Metric::OverflowSteps:
+    case RunMetric::OverflowSteps:
         return count(records, [](const StepRecord& record) { return record.foundInf; });
-    case Metric::DroppedMicroBatches:
+    case RunMetric::DroppedMicroBatches:
         return droppedMicroBatches(records);
-    case Metric::MinScale:
+    case RunMetric::MinScale:
         return smallest(measured(records, scaleOf, any));
-    case Metric::MaxScale:
+    case RunMetric::MaxScale:
         return largest(measured(records, scaleOf, any));
-    case Metric::Growths:
+    case RunMetric::Growths:
         return growths(records);
-    case Metric::MeanGradNorm:
+    case RunMetric::MeanGradNorm:
         return mean(measured(
             records, [](const StepRecord& record) { return record.gradNorm; }, isFiniteGradient));
-    case Metric::MaxGradNorm:
+    case RunMetric::MaxGradNorm:
         return largest(measured(
             records, [](const StepRecord& record) { return record.gradNorm; }, isFiniteGradient));
-    case Metric::MeanGradNormClipped:
+    case RunMetric::MeanGradNormClipped:
         return mean(measured(
             records, [](const StepRecord& record) { return record.gradNormClipped; }, isFiniteGradient));
-    case Metric::Flushed:
+    case RunMetric::Flushed:
         return mean(measured(
             records, [](const StepRecord& record) { return record.flushed; }, isFiniteGradient));
-    case Metric::Subnormal:
+    case RunMetric::Subnormal:
         return mean(measured(
             records, [](const StepRecord& record) { return record.subnormal; }, isFiniteGradient));
-    case Metric::Overflowed:
+    case RunMetric::Overflowed:
         return mean(measured(
             records, [](const StepRecord& record) { return record.overflowed; }, any));
-    case Metric::UpdateRatio:
+    case RunMetric::UpdateRatio:
         return median(measured(
             records, [](const StepRecord& record) { return record.updateRatio; }, isTaken));
-    case Metric::UnmovedSteps:
+    case RunMetric::UnmovedSteps:
         return count(records, [](const StepRecord& record) { return !record.skipped && record.updateRatio == 0; });
-    case Metric::WeightsDistance:
+    case RunMetric::WeightsDistance:
         return lastDistance(records);
-    case Metric::DataMs:
+    case RunMetric::DataMs:
         return median(measured(
             records, [](const StepRecord& record) { return static_cast<double>(record.timeMs.dataMs); }, any));
-    case Metric::StepMs:
+    case RunMetric::StepMs:
         return median(measured(records, stepMs, any));
     default:
         return nothing;
@@ -245,38 +245,38 @@ double overSteps(Metric metric, Records records)
 }
 
 /// A metric of the whole run; NaN for any other.
-double overRun(Metric metric, const RunSummary& summary)
+double overRun(RunMetric metric, const RunSummary& summary)
 {
     switch (metric) {
-    case Metric::Steps:
+    case RunMetric::Steps:
         return static_cast<double>(summary.steps);
-    case Metric::Diverged:
+    case RunMetric::Diverged:
         return summary.status == RunStatus::Diverged ? 1 : 0;
-    case Metric::Failed:
+    case RunMetric::Failed:
         return summary.status == RunStatus::Failed ? 1 : 0;
-    case Metric::FinalScale:
+    case RunMetric::FinalScale:
         return summary.finalScale;
-    case Metric::ValidationLoss:
+    case RunMetric::ValidationLoss:
         return summary.validationLoss;
-    case Metric::Accuracy:
+    case RunMetric::Accuracy:
         return summary.validationAccuracy;
-    case Metric::StepsPerSecond:
+    case RunMetric::StepsPerSecond:
         return summary.stepsPerSecond;
-    case Metric::Casts:
+    case RunMetric::Casts:
         return summary.castsPerStep;
-    case Metric::BytesWeights:
+    case RunMetric::BytesWeights:
         return bytes(summary.bytes.weights);
-    case Metric::BytesCopies:
+    case RunMetric::BytesCopies:
         return bytes(summary.bytes.copies);
-    case Metric::BytesGradients:
+    case RunMetric::BytesGradients:
         return bytes(summary.bytes.gradients);
-    case Metric::BytesOptimizer:
+    case RunMetric::BytesOptimizer:
         return bytes(summary.bytes.optimizer);
-    case Metric::BytesActivations:
+    case RunMetric::BytesActivations:
         return bytes(summary.bytes.activations);
-    case Metric::BytesWorkspace:
+    case RunMetric::BytesWorkspace:
         return bytes(summary.bytes.workspace);
-    case Metric::BytesTotal:
+    case RunMetric::BytesTotal:
         return bytes(summary.bytes.total());
     default:
         return nothing;
@@ -287,10 +287,10 @@ double overRun(Metric metric, const RunSummary& summary)
 
 MetricValue valueOf(const Measure& measure, const LaneOutcome& outcome)
 {
-    if (measure.metric == Metric::WeightsHash) {
+    if (measure.metric == RunMetric::WeightsHash) {
         return outcome.summary.weightsHash;
     }
-    const auto row = std::ranges::find(metricTable(), measure.metric, &MetricInfo::metric);
+    const auto row = std::ranges::find(runMetricTable(), measure.metric, &RunMetricInfo::metric);
     return row->isPerStep ? overSteps(measure.metric, within(outcome.records, measure.steps))
                           : overRun(measure.metric, outcome.summary);
 }

@@ -176,9 +176,10 @@ private slots:
     void measuresEveryMetricOfTheTable()
     {
         const LaneOutcome one = outcome("A");
-        for (const MetricInfo& info : metricTable()) {
+        for (const RunMetricInfo& info : runMetricTable()) {
             // Over steps whose numbers are all there: nothing that is listed is without a value.
-            const Measure measure {"A", info.metric, info.isPerStep ? std::optional(StepSpan {4, 11}) : std::nullopt};
+            const Measure measure {
+                "A", info.metric, info.isPerStep ? std::optional(StepInterval {4, 11}) : std::nullopt};
             const MetricValue value = valueOf(measure, one);
             const auto* number = std::get_if<double>(&value);
             QVERIFY2(number == nullptr || !std::isnan(*number), std::string(info.name).c_str());
@@ -189,10 +190,10 @@ private slots:
     {
         LaneOutcome ended = outcome("A");
         ended.summary.status = RunStatus::Diverged;
-        QCOMPARE(std::get<double>(valueOf({"A", Metric::Diverged}, ended)), 1.0);
+        QCOMPARE(std::get<double>(valueOf({"A", RunMetric::Diverged}, ended)), 1.0);
         ended.summary.status = RunStatus::Failed;
-        QCOMPARE(std::get<double>(valueOf({"A", Metric::Diverged}, ended)), 0.0);
-        QCOMPARE(std::get<double>(valueOf({"A", Metric::Failed}, ended)), 1.0);
+        QCOMPARE(std::get<double>(valueOf({"A", RunMetric::Diverged}, ended)), 0.0);
+        QCOMPARE(std::get<double>(valueOf({"A", RunMetric::Failed}, ended)), 1.0);
     }
 
     void compares_data()
