@@ -12,6 +12,7 @@ namespace mantissa::cli {
 inline constexpr int exitDone = 0;
 inline constexpr int exitFailed = 1;
 inline constexpr int exitBadInput = 2;
+inline constexpr int exitNotAsExpected = 3;
 
 /// Wrong arguments or invalid input: its text goes to stderr, the program ends with exitBadInput.
 class BadInput : public std::runtime_error
@@ -33,6 +34,7 @@ void addDevicesCommand(CLI::App& app, Action& chosen);
 void addMemoryCommand(CLI::App& app, Action& chosen);
 void addDiagnoseCommand(CLI::App& app, Action& chosen);
 void addTraceCommand(CLI::App& app, Action& chosen);
+void addVerifyCommand(CLI::App& app, Action& chosen);
 
 /// --db, into `file`: a name that is given is not empty.
 CLI::Option* addDatabaseOption(CLI::App& command, std::string& file);

@@ -44,7 +44,8 @@ int run(int argc, char** argv)
     CLI::App app {"Mantissa: mixed-precision training, without a display", "mantissa-cli"};
     app.require_subcommand(1);
     app.set_version_flag("--version", MANTISSA_VERSION);
-    app.footer("Exit codes: 0 done, 1 failed at run time (or stopped), 2 wrong arguments or invalid input.");
+    app.footer("Exit codes: 0 done, 1 failed at run time (or stopped), 2 wrong arguments or invalid input, "
+               "3 an expectation was not met.");
     Action chosen;
     addRunCommand(app, chosen);
     addResumeCommand(app, chosen);
@@ -55,6 +56,7 @@ int run(int argc, char** argv)
     addMemoryCommand(app, chosen);
     addDiagnoseCommand(app, chosen);
     addTraceCommand(app, chosen);
+    addVerifyCommand(app, chosen);
     try {
         checkCommand(app, argv + 1);
         app.parse(withoutNumbersLikeOptions(argc, argv));

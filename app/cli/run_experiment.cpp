@@ -138,8 +138,7 @@ Experiment experimentFor(const RunOptions& options)
             "--weights " + options.weights);
     }
     checkEvents(experiment.events, experiment.lanes, options.file);
-    experiment.document = composeExperiment(experiment.name, experiment.text, experiment.lanes, experiment.events,
-        experiment.expect, experiment.watchpoints);
+    experiment.document = composeExperiment(experiment);
     return experiment;
 }
 

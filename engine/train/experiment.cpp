@@ -5,6 +5,7 @@
 #include "engine/core/json_text.h"
 #include "engine/core/nearest_name.h"
 #include "engine/core/text.h"
+#include "engine/train/expectation.h"
 #include "engine/train/fault.h"
 #include "engine/train/lane_document.h"
 #include "engine/train/setting_checks.h"
@@ -31,8 +32,18 @@ constexpr std::size_t longestName = 200;
 
 const std::vector<std::string>& experimentKeys()
 {
-    static const std::vector<std::string> keys {"mantissa", "name", "text", "lanes", "events", "watch", "expect"};
+    static const std::vector<std::string> keys {
+        "mantissa", "name", "text", "claim", "lanes", "events", "watch", "expect"};
     return keys;
+}
+
+std::vector<std::string> namesOf(const std::vector<LaneConfig>& lanes)
+{
+    std::vector<std::string> names;
+    for (const LaneConfig& lane : lanes) {
+        names.push_back(lane.name);
+    }
+    return names;
 }
 
 bool isExperimentKey(const std::string& key)
@@ -349,6 +360,23 @@ nlohmann::json composeEvents(const std::vector<ScriptedEvent>& events)
     return list;
 }
 
+/// The expectations that name these lanes alone.
+nlohmann::json expectationsOf(const nlohmann::json& expect, const std::vector<std::string>& lanes)
+{
+    nlohmann::json kept = nlohmann::json::array();
+    for (const nlohmann::json& expectation : expect) {
+        const auto namesLane = [&](const char* side) {
+            const nlohmann::json& measure = expectation.at(side);
+            return !measure.is_object()
+                || std::find(lanes.begin(), lanes.end(), measure.at("lane").get<std::string>()) != lanes.end();
+        };
+        if (namesLane("left") && namesLane("right")) {
+            kept.push_back(expectation);
+        }
+    }
+    return kept;
+}
+
 } // namespace
 
 PrecisionConfig defaultPrecision(const std::string& policy)
@@ -389,10 +417,11 @@ Experiment parseExperiment(std::string_view text, const std::string& source)
     experiment.events = readEvents(document, place);
     checkEvents(experiment.events, experiment.lanes, source);
     experiment.watchpoints = readWatchpoints(document, experiment.lanes, place);
+    if (const auto claim = document.find("claim"); claim != document.end()) {
+        experiment.claim = readClaim(*claim, source);
+    }
     if (const auto expect = document.find("expect"); expect != document.end()) {
-        if (!expect->is_array()) {
-            failAt(place, "expect", fmt::format("is {}; it must be a list of expectations", shortText(*expect)));
-        }
+        readExpectations(*expect, namesOf(experiment.lanes), source);
         experiment.expect = *expect;
     }
     return experiment;
@@ -471,10 +500,7 @@ void checkEvents(
     std::stable_sort(
         order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return events[a].step < events[b].step; });
     std::vector<LaneConfig> present = lanes;
-    std::vector<std::string> names;
-    for (const LaneConfig& lane : lanes) {
-        names.push_back(lane.name);
-    }
+    const std::vector<std::string> names = namesOf(lanes);
     for (const std::size_t i : order) {
         const ScriptedEvent& event = events[i];
         const DocumentPlace place {source, fmt::format("events[{}].", i)};
@@ -499,12 +525,11 @@ void checkEvents(
     }
 }
 
-nlohmann::json composeExperiment(const std::string& name, const std::string& text, const std::vector<LaneConfig>& lanes,
-    const std::vector<ScriptedEvent>& events, const nlohmann::json& expect, const std::vector<Watchpoint>& watchpoints)
+nlohmann::json composeExperiment(const Experiment& experiment)
 {
     nlohmann::json base = nlohmann::json::object();
     std::vector<nlohmann::json> documents;
-    for (const LaneConfig& lane : lanes) {
+    for (const LaneConfig& lane : experiment.lanes) {
         documents.push_back(documentOf(lane));
         nlohmann::json shareable = documents.back();
         shareable.erase("name");
@@ -513,15 +538,18 @@ nlohmann::json composeExperiment(const std::string& name, const std::string& tex
     }
     nlohmann::json result = base;
     result["mantissa"] = fileVersion;
-    result["name"] = name;
-    result["text"] = text;
+    result["name"] = experiment.name;
+    result["text"] = experiment.text;
+    if (experiment.claim) {
+        result["claim"] = claimAsJson(*experiment.claim);
+    }
     result["lanes"] = nlohmann::json::array();
     for (const nlohmann::json& document : documents) {
         result["lanes"].push_back(beyond(document, base));
     }
-    result["events"] = composeEvents(events);
-    result["expect"] = expect;
-    for (const Watchpoint& watchpoint : watchpoints) {
+    result["events"] = composeEvents(experiment.events);
+    result["expect"] = expectationsOf(experiment.expect, namesOf(experiment.lanes));
+    for (const Watchpoint& watchpoint : experiment.watchpoints) {
         result["watch"].push_back(writeWatchpoint(watchpoint));
     }
     return result;

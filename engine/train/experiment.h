@@ -8,6 +8,7 @@
 #include "engine/optim/optimizer_config.h"
 #include "engine/optim/schedule.h"
 #include "engine/scaling/loss_scaler.h"
+#include "engine/train/claim.h"
 #include "engine/train/step_order.h"
 
 #include <nlohmann/json.hpp>
@@ -135,7 +136,8 @@ struct Experiment
     std::vector<LaneConfig> lanes;
     std::vector<ScriptedEvent> events;
     std::vector<Watchpoint> watchpoints;
-    nlohmann::json expect = nlohmann::json::array();
+    std::optional<Claim> claim; ///< what it is about
+    nlohmann::json expect = nlohmann::json::array(); ///< readExpectations() has accepted it
     nlohmann::json document; ///< the file as read
     std::filesystem::path directory; ///< relative data paths start here
 };
@@ -163,10 +165,8 @@ LaneConfig withOverrides(const LaneConfig& lane, const std::vector<std::pair<std
 void checkEvents(
     const std::vector<ScriptedEvent>& events, const std::vector<LaneConfig>& lanes, const std::string& source);
 
-/// The experiment document for `lanes`, `events` and `watchpoints`: settings that all lanes share at the top, lanes as patches.
-/// parseExperiment(result) gives the same lanes back.
-nlohmann::json composeExperiment(const std::string& name, const std::string& text, const std::vector<LaneConfig>& lanes,
-    const std::vector<ScriptedEvent>& events, const nlohmann::json& expect,
-    const std::vector<Watchpoint>& watchpoints = {});
+/// The experiment's document as its lanes, events and watchpoints are now: settings that all lanes share at the top,
+/// lanes as patches, without the expectations of lanes that are gone. parseExperiment(result) gives the same lanes back.
+nlohmann::json composeExperiment(const Experiment& experiment);
 
 } // namespace mantissa

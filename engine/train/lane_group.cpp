@@ -238,20 +238,21 @@ void LaneGroup::emit(Member* member, Event event)
 
 nlohmann::json LaneGroup::document() const
 {
-    std::vector<LaneConfig> lanes;
-    std::vector<ScriptedEvent> events;
+    Experiment present = m_experiment;
+    present.lanes.clear();
+    present.events.clear();
     for (const auto& member : m_members) {
-        lanes.push_back(withAbsoluteData(member->initialConfig, m_experiment.directory));
+        present.lanes.push_back(withAbsoluteData(member->initialConfig, m_experiment.directory));
         for (ScriptedEvent event : member->lane->history()) {
             event.lane = member->initialConfig.name;
-            events.push_back(std::move(event));
+            present.events.push_back(std::move(event));
         }
     }
-    std::vector<Watchpoint> watchpoints = m_experiment.watchpoints;
-    std::erase_if(watchpoints, [&lanes](const Watchpoint& watchpoint) {
-        return !watchpoint.lane.empty() && std::ranges::find(lanes, watchpoint.lane, &LaneConfig::name) == lanes.end();
+    std::erase_if(present.watchpoints, [&present](const Watchpoint& watchpoint) {
+        return !watchpoint.lane.empty()
+            && std::ranges::find(present.lanes, watchpoint.lane, &LaneConfig::name) == present.lanes.end();
     });
-    return composeExperiment(m_experiment.name, m_experiment.text, lanes, events, m_experiment.expect, watchpoints);
+    return composeExperiment(present);
 }
 
 void LaneGroup::start(Member& member)

@@ -53,6 +53,17 @@ LaneConfig lane(const std::string& text)
     return mantissa::parseLane(json::parse(text), "");
 }
 
+/// One for each lane.
+json expectationsOf(const std::vector<std::string>& lanes)
+{
+    json expect = json::array();
+    for (const std::string& lane : lanes) {
+        expect.push_back(
+            {{"that", "t"}, {"left", {{"lane", lane}, {"metric", "min_loss"}}}, {"op", "<"}, {"right", 1}});
+    }
+    return expect;
+}
+
 /// Random numbers for random experiments.
 class Dice
 {
@@ -185,6 +196,7 @@ private slots:
     void scalerStateLeavesTheDocumentAsItIs();
     void overridesMayChangeTheStructure();
     void composesWhatItParses();
+    void leavesOutExpectationsOfLanesThatAreGone();
     void composesSharedSettingsOnce();
     void keepsTheOrderOfAnEventsChanges();
     void everyRowGivesBackWhatItRead();
@@ -209,10 +221,13 @@ void TestExperiment::readsEveryKeyOfTheDesign()
         "scaler": {"family": "pytorch", "init_scale": 128, "growth_factor": 3, "backoff_factor": 0.25,
                    "growth_interval": 9, "frozen": true},
         "lanes": [{"name": "A", "color": "#00ff7F"}],
-        "events": [{"step": 10, "lane": "A", "set": {"optimizer.lr": 0.01}}], "expect": [{"that": "x"}]})");
+        "events": [{"step": 10, "lane": "A", "set": {"optimizer.lr": 0.01}}],
+        "claim": {"id": "C1", "says": "s", "verdict": "partly"},
+        "expect": [{"that": "x", "left": {"lane": "A", "metric": "flushed"}, "op": "<", "right": 1}]})");
     QCOMPARE(e.name, std::string("n"));
     QCOMPARE(e.text, std::string("**m**"));
     QCOMPARE(e.expect.size(), std::size_t {1});
+    QVERIFY((e.claim == mantissa::Claim {"C1", "s", "partly"}));
     QCOMPARE(e.lanes.size(), std::size_t {1});
     const LaneConfig& c = e.lanes[0];
     QCOMPARE(c.name, std::string("A"));
@@ -317,7 +332,7 @@ void TestExperiment::lanesMayDifferInTheirModels()
     QVERIFY(e.lanes[1].model == cnn);
     QCOMPARE(e.lanes[2].model.layers, json::parse(R"([{"kind": "flatten"}, "linear"])"));
     QVERIFY(e.lanes[4].model == mantissa::ModelConfig {});
-    const json document = mantissa::composeExperiment(e.name, e.text, e.lanes, e.events, e.expect);
+    const json document = mantissa::composeExperiment(e);
     const Experiment again = parse(document.dump());
     for (std::size_t i = 0; i < e.lanes.size(); ++i) {
         QVERIFY(again.lanes[i].model == e.lanes[i].model);
@@ -732,7 +747,14 @@ void TestExperiment::composesWhatItParses()
         }
         const std::vector<ScriptedEvent> events {{dice.below(100), "", {{"optimizer.lr", 0.5}}},
             {3, lanes[0].name, {{"accumulation.steps", 2}, {"optimizer.beta1", 0.5}}}};
-        const json document = mantissa::composeExperiment("n", "t", lanes, events, json::array({1}));
+        Experiment experiment;
+        experiment.name = "n";
+        experiment.text = "t";
+        experiment.claim = {"C1", "says", "holds"};
+        experiment.lanes = lanes;
+        experiment.events = events;
+        experiment.expect = expectationsOf({lanes[0].name, lanes.back().name});
+        const json document = mantissa::composeExperiment(experiment);
         const Experiment back = parse(document.dump());
         QCOMPARE(back.lanes.size(), lanes.size());
         for (std::size_t i = 0; i < lanes.size(); ++i) {
@@ -741,9 +763,23 @@ void TestExperiment::composesWhatItParses()
         QCOMPARE(back.events.size(), events.size());
         QCOMPARE(back.events[1].set, events[1].set);
         QCOMPARE(back.events[1].lane, events[1].lane);
-        QCOMPARE(back.expect.dump(), std::string("[1]"));
-        QCOMPARE(mantissa::composeExperiment("n", "t", back.lanes, back.events, back.expect).dump(), document.dump());
+        QVERIFY(back.claim == experiment.claim);
+        QCOMPARE(back.expect.dump(), experiment.expect.dump());
+        QCOMPARE(mantissa::composeExperiment(back).dump(), document.dump());
     }
+}
+
+void TestExperiment::leavesOutExpectationsOfLanesThatAreGone()
+{
+    Experiment e = parse(R"({"mantissa": 1, "lanes": [{"name": "A"}, {"name": "B"}, {"name": "C"}], "expect": [
+        {"that": "1", "left": {"lane": "A", "metric": "min_loss"}, "op": "<", "right": 1},
+        {"that": "2", "left": {"lane": "B", "metric": "min_loss"}, "op": "<", "right": 1},
+        {"that": "3", "left": {"lane": "A", "metric": "min_loss"}, "op": "<", "right": {"lane": "B", "metric": "min_loss"}},
+        {"that": "4", "left": {"lane": "A", "metric": "min_loss"}, "op": "<", "right": {"lane": "C", "metric": "min_loss"}}]})");
+    e.lanes.erase(e.lanes.begin() + 1);
+    const Experiment back = parse(mantissa::composeExperiment(e).dump());
+    QCOMPARE(back.expect.size(), std::size_t {2});
+    QCOMPARE(back.expect[0]["that"].get<std::string>() + back.expect[1]["that"].get<std::string>(), std::string("14"));
 }
 
 void TestExperiment::composesSharedSettingsOnce()
@@ -751,7 +787,7 @@ void TestExperiment::composesSharedSettingsOnce()
     const Experiment e
         = parse(R"({"mantissa": 1, "name": "n", "text": "", "optimizer": {"kind": "sgd", "lr": 0.5}, "steps": 300,
         "lanes": [{"name": "A"}, {"name": "B", "optimizer": {"lr": 0.25}, "scaler": {}}]})");
-    const json document = mantissa::composeExperiment(e.name, e.text, e.lanes, e.events, e.expect);
+    const json document = mantissa::composeExperiment(e);
     QCOMPARE(
         document, json::parse(R"({"mantissa": 1, "name": "n", "text": "", "optimizer": {"kind": "sgd"}, "steps": 300,
         "lanes": [{"name": "A", "optimizer": {"lr": 0.5}}, {"name": "B", "optimizer": {"lr": 0.25}, "scaler": {"family": "pytorch"}}],
@@ -762,7 +798,10 @@ void TestExperiment::keepsTheOrderOfAnEventsChanges()
 {
     const LaneConfig c = lane(R"({"name": "A"})");
     const ScriptedEvent event {4, "A", {{"optimizer.lr", 0.5}, {"accumulation.steps", 2}, {"optimizer.lr", 0.25}}};
-    const Experiment back = parse(mantissa::composeExperiment("", "", {c}, {event}, json::array()).dump());
+    Experiment experiment;
+    experiment.lanes = {c};
+    experiment.events = {event};
+    const Experiment back = parse(mantissa::composeExperiment(experiment).dump());
     std::vector<std::pair<std::string, json>> changes;
     for (const ScriptedEvent& part : back.events) {
         QCOMPARE(part.step, std::int64_t {4});
@@ -838,8 +877,8 @@ void TestExperiment::theReferenceMentionsEveryKey()
     for (const mantissa::Setting& row : mantissa::settingTable()) {
         QVERIFY2(reference.contains(QString("`%1`").arg(row.path.c_str())), row.path.c_str());
     }
-    for (const char* key : {"`mantissa`", "`name`", "`text`", "`lanes`", "`events`", "`expect`", "`scaler.scale`",
-             "`scaler.growth_tracker`"}) {
+    for (const char* key : {"`mantissa`", "`name`", "`text`", "`lanes`", "`events`", "`expect`", "`claim`",
+             "`scaler.scale`", "`scaler.growth_tracker`"}) {
         QVERIFY2(reference.contains(key), key);
     }
 }

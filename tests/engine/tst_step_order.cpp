@@ -154,7 +154,9 @@ private slots:
             {{"clip", {{"order", "clip-then-unscale"}, {"max_value", 1}}},
                 {"ema", {{"decay", 0.5}, {"format", "bf16"}}},
                 {"accumulation", {{"divide", false}, {"zero_gradients", false}}}}));
-        const json document = composeExperiment("t", "", {lane}, {}, json::array());
+        Experiment experiment;
+        experiment.lanes = {lane};
+        const json document = composeExperiment(experiment);
         const Experiment again = parseExperiment(document.dump(), "t");
         QCOMPARE(again.lanes[0].order, lane.order);
         QVERIFY(again.lanes[0].clip == lane.clip);

@@ -1,6 +1,7 @@
 /// The whole window, driven as a person would: keys, clicks, files. What it shows is compared with what the session and
 /// the database hold.
 #include "engine/store/run_store.h"
+#include "engine/verify/shipped_experiments.h"
 #include "tests/ui/small_experiment.h"
 #include "ui/plots/dashboard.h"
 #include "ui/views/code_view.h"
@@ -32,6 +33,7 @@
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QTreeWidget>
 #include <QUndoStack>
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -88,6 +90,7 @@ private slots:
     void cleanup();
 
     void opensAnExperimentAndShowsItsText();
+    void listsWhatShipsAndOpensTheGallery();
     void spaceRunsAndPauses();
     void keysStepResetAndUndo();
     void runNAndStop();
@@ -172,6 +175,26 @@ void TestMainWindow::opensAnExperimentAndShowsItsText()
     QCOMPARE(m_window->laneList()->lanes().size(), std::size_t {2});
     QCOMPARE(m_window->dashboard()->laneKeys().size(), 2);
     QVERIFY(!m_window->isWindowModified());
+}
+
+void TestMainWindow::listsWhatShipsAndOpensTheGallery()
+{
+    m_window->openFirst();
+    const QTreeWidget* list = m_window->experimentsView()->list();
+    QStringList files;
+    for (int section = 0; section < 2; ++section) {
+        for (int i = 0; i < list->topLevelItem(section)->childCount(); ++i) {
+            const QString file = list->topLevelItem(section)->child(i)->data(0, Qt::UserRole).toString();
+            QCOMPARE(isInGallery(file.toStdString()), section == 1);
+            files.append(file);
+        }
+    }
+    QCOMPARE(static_cast<std::size_t>(files.size()), shippedExperiments().size());
+    QVERIFY(files.first().endsWith(QStringLiteral("/default.json")));
+    emit m_window->experimentsView()->openRequested(files.last());
+    QTRY_VERIFY_WITH_TIMEOUT(stateOf(*m_window) == SessionState::Ready, patienceMs);
+    QTRY_VERIFY(m_window->experimentsView()->text().contains(QStringLiteral("What to do in PyTorch")));
+    QCOMPARE(m_window->experimentsView()->list()->currentItem()->data(0, Qt::UserRole).toString(), files.last());
 }
 
 void TestMainWindow::spaceRunsAndPauses()

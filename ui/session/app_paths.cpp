@@ -1,6 +1,5 @@
 #include "ui/session/app_paths.h"
 
-#include <QCoreApplication>
 #include <QDir>
 #include <QFileInfo>
 #include <QStandardPaths>
@@ -22,42 +21,6 @@ QString stateFolder()
 }
 
 } // namespace
-
-QString shippedExperimentsFolder()
-{
-    const QString program = QCoreApplication::applicationDirPath();
-    const QStringList candidates {
-        qEnvironmentVariable("MANTISSA_EXPERIMENTS"),
-        program + QStringLiteral("/../share/mantissa/experiments"),
-        program + QStringLiteral("/../../../experiments"),
-        QStringLiteral(MANTISSA_SOURCE_EXPERIMENTS),
-    };
-    for (const QString& candidate : candidates) {
-        if (!candidate.isEmpty() && QFileInfo::exists(candidate + QStringLiteral("/default.json"))) {
-            return QDir(candidate).canonicalPath();
-        }
-    }
-    return {};
-}
-
-QStringList shippedExperiments()
-{
-    const QString folder = shippedExperimentsFolder();
-    if (folder.isEmpty()) {
-        return {};
-    }
-    QStringList files;
-    const QStringList names = QDir(folder).entryList({QStringLiteral("*.json")}, QDir::Files, QDir::Name);
-    for (const QString& name : names) {
-        const QString file = folder + QLatin1Char('/') + name;
-        if (name == QLatin1String("default.json")) {
-            files.prepend(file);
-        } else {
-            files.append(file);
-        }
-    }
-    return files;
-}
 
 std::unique_ptr<QSettings> openSettings()
 {

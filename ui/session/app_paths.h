@@ -1,4 +1,4 @@
-/// Where the window's files are: shipped experiments, remembered state, settings (XDG base directories).
+/// Where the window's files are: remembered state, settings (XDG base directories).
 #pragma once
 
 #include <QSettings>
@@ -8,13 +8,6 @@
 #include <memory>
 
 namespace mantissa {
-
-/// The folder of the experiments that ship: $MANTISSA_EXPERIMENTS, the source tree the program was built in, or
-/// share/mantissa/experiments beside its bin folder. Empty if there is none.
-QString shippedExperimentsFolder();
-
-/// The shipped experiments, sorted by file name; "default.json" first.
-QStringList shippedExperiments();
 
 /// What a person chose: $XDG_CONFIG_HOME/mantissa/mantissa.ini.
 std::unique_ptr<QSettings> openSettings();

@@ -18,8 +18,7 @@ ExperimentDocument::ExperimentDocument(Experiment experiment, std::filesystem::p
 Experiment ExperimentDocument::experiment() const
 {
     Experiment result = m_experiment;
-    result.document = composeExperiment(m_experiment.name, m_experiment.text, m_experiment.lanes, m_experiment.events,
-        m_experiment.expect, m_experiment.watchpoints);
+    result.document = composeExperiment(m_experiment);
     return result;
 }
 
@@ -126,13 +125,7 @@ void ExperimentDocument::removeLane(std::size_t index)
     std::erase_if(m_experiment.events, [&name](const ScriptedEvent& event) { return event.lane == name; });
     std::erase_if(
         m_experiment.watchpoints, [&name](const Watchpoint& watchpoint) { return watchpoint.lane == name; });
-    nlohmann::json kept = nlohmann::json::array();
-    for (const nlohmann::json& expectation : m_experiment.expect) {
-        if (expectation.dump().find(nlohmann::json(name).dump()) == std::string::npos) {
-            kept.push_back(expectation);
-        }
-    }
-    m_experiment.expect = std::move(kept);
+    m_experiment.expect = composeExperiment(m_experiment).at("expect");
     m_modified = true;
 }
 

@@ -1,5 +1,6 @@
 #include "ui/views/experiments_view.h"
 
+#include "engine/verify/shipped_experiments.h"
 #include "ui/session/app_paths.h"
 
 #include <QEvent>
@@ -83,10 +84,15 @@ void ExperimentsView::reload(const QString& openFile)
         }
         section->setExpanded(true);
     };
-    const QStringList shipped = shippedExperiments();
+    QStringList examples;
+    QStringList gallery;
+    for (const std::filesystem::path& file : shippedExperiments()) {
+        (isInGallery(file) ? gallery : examples).append(QString::fromStdString(file.string()));
+    }
     QStringList recent = recentExperiments();
-    recent.removeIf([&shipped](const QString& file) { return shipped.contains(file); });
-    addSection(tr("Gallery"), shipped);
+    recent.removeIf([&](const QString& file) { return examples.contains(file) || gallery.contains(file); });
+    addSection(tr("Examples"), examples);
+    addSection(tr("Gallery: claims about AMP"), gallery);
     addSection(tr("Recent"), recent);
 }
 

@@ -1,4 +1,5 @@
 /// Experiment files, what the window remembers, and how it looks: theme and presenter layout.
+#include "engine/verify/shipped_experiments.h"
 #include "ui/plots/dashboard.h"
 #include "ui/session/app_paths.h"
 #include "ui/style/theme.h"
@@ -28,6 +29,8 @@
 #include <QStatusBar>
 #include <QTabWidget>
 
+#include <algorithm>
+
 namespace mantissa {
 
 namespace {
@@ -37,9 +40,9 @@ const QString fileTopic = QStringLiteral("file");
 
 bool isShipped(const std::filesystem::path& file)
 {
-    const QString folder = shippedExperimentsFolder();
-    const QFileInfo info(QString::fromStdString(file.string()));
-    return !folder.isEmpty() && info.canonicalPath() == folder;
+    std::error_code ignored;
+    const std::vector<std::filesystem::path> shipped = shippedExperiments();
+    return std::ranges::find(shipped, std::filesystem::canonical(file, ignored)) != shipped.end();
 }
 
 } // namespace
@@ -84,8 +87,8 @@ void MainWindow::openFirst(const QString& wanted)
         return;
     }
     const QString whyNotWanted = m_messages->text();
-    const QString folder = shippedExperimentsFolder();
-    if (folder.isEmpty()) {
+    const std::filesystem::path folder = shippedExperimentsFolder();
+    if (folder.empty()) {
         m_experiments->reload({});
         m_messages->post(fileTopic, Tone::Problem,
             tr("The shipped experiments were not found. Set MANTISSA_EXPERIMENTS to their folder, or open a file with "
@@ -93,7 +96,7 @@ void MainWindow::openFirst(const QString& wanted)
                 .arg(QKeySequence(QKeySequence::Open).toString(QKeySequence::NativeText)));
         return;
     }
-    openFile(folder + QStringLiteral("/default.json"));
+    openFile(QString::fromStdString((folder / "default.json").string()));
     if (!whyNotWanted.isEmpty()) {
         m_messages->post(fileTopic, Tone::Problem, whyNotWanted);
     }
@@ -101,9 +104,8 @@ void MainWindow::openFirst(const QString& wanted)
 
 void MainWindow::newExperiment()
 {
-    const QString folder = shippedExperimentsFolder();
     try {
-        Experiment experiment = loadExperiment((folder + QStringLiteral("/default.json")).toStdString());
+        Experiment experiment = loadExperiment(shippedExperimentsFolder() / "default.json");
         experiment.name = tr("Untitled").toStdString();
         experiment.text.clear();
         openExperiment(std::move(experiment), {});

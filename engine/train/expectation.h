@@ -1,0 +1,111 @@
+/// What a run of an experiment should show: the `expect` and `claim` of its file (design.md, section 9). engine/verify
+/// judges them.
+#pragma once
+
+#include "engine/train/claim.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mantissa {
+
+enum class RunMetric : std::uint8_t {
+    FinalLoss,
+    MinLoss,
+    MeanLoss,
+    LossDrop,
+    BadLosses,
+    FirstBadLoss,
+    SkippedSteps,
+    FirstSkip,
+    LastSkip,
+    OverflowSteps,
+    DroppedMicroBatches,
+    MinScale,
+    MaxScale,
+    Growths,
+    MeanGradNorm,
+    MaxGradNorm,
+    MeanGradNormClipped,
+    Flushed,
+    Subnormal,
+    Overflowed,
+    UpdateRatio,
+    UnmovedSteps,
+    WeightsDistance,
+    DataMs,
+    StepMs,
+    Steps,
+    Diverged,
+    Failed,
+    FinalScale,
+    ValidationLoss,
+    Accuracy,
+    WeightsHash,
+    StepsPerSecond,
+    Casts,
+    BytesWeights,
+    BytesCopies,
+    BytesGradients,
+    BytesOptimizer,
+    BytesActivations,
+    BytesWorkspace,
+    BytesTotal,
+};
+
+/// One metric's row.
+struct RunMetricInfo
+{
+    RunMetric metric;
+    std::string_view name; ///< "loss_drop"
+    bool isPerStep; ///< a range of steps may restrict it
+};
+
+std::span<const RunMetricInfo> runMetricTable();
+
+enum class Comparison : std::uint8_t { Less, LessOrEqual, Greater, GreaterOrEqual, Equal, NotEqual };
+
+/// "<", "<=", ...
+std::string_view nameOf(Comparison op);
+
+/// The first and the last step, both included.
+struct StepInterval
+{
+    std::int64_t first = 0;
+    std::int64_t last = 0;
+};
+
+/// A metric of a lane.
+struct Measure
+{
+    std::string lane;
+    RunMetric metric = RunMetric::FinalLoss;
+    std::optional<StepInterval> steps {}; ///< nothing: all
+};
+
+/// One comparison: left op number, or left op number * right.
+struct Expectation
+{
+    std::string that; ///< in words
+    Measure left;
+    Comparison op = Comparison::Less;
+    std::optional<Measure> right {};
+    double number = 1;
+};
+
+/// Reads a list of expectations. Throws Error (InvalidArgument) naming the JSON path, the value, and the nearest valid
+/// key, metric or lane. `source` names the file in messages.
+std::vector<Expectation> readExpectations(
+    const nlohmann::json& expect, std::span<const std::string> lanes, const std::string& source);
+
+/// As readExpectations(), for a claim.
+Claim readClaim(const nlohmann::json& claim, const std::string& source);
+nlohmann::json claimAsJson(const Claim& claim);
+
+} // namespace mantissa
