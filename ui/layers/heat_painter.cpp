@@ -20,6 +20,7 @@ namespace {
 
 constexpr double margin = 12;
 constexpr double spacing = 6;
+constexpr double widestCell = 40; // so that the first steps do not shrink with every one that comes
 constexpr double gapFrom = 6; // cells at least so wide have a gap between them
 constexpr int pixelsPerInch = 96;
 constexpr double pictureCells = 640; // wide, at least
@@ -37,6 +38,11 @@ QColor grey(double lightness)
     const double channel = linear <= 0.0031308 ? 12.92 * linear : 1.055 * std::pow(linear, 1 / 2.4) - 0.055;
     const auto value = static_cast<float>(std::clamp(channel, 0.0, 1.0));
     return QColor::fromRgbF(value, value, value);
+}
+
+double cellsWidth(std::size_t columns, double width)
+{
+    return std::min(width, widestCell * static_cast<double>(columns));
 }
 
 QBrush hatching(const QPalette& palette)
@@ -63,12 +69,12 @@ QColor HeatPainter::shade(double strength) const
 
 double HeatPainter::left(std::size_t column, std::size_t columns, double width)
 {
-    return std::floor(width * static_cast<double>(column) / static_cast<double>(columns));
+    return std::floor(cellsWidth(columns, width) * static_cast<double>(column) / static_cast<double>(columns));
 }
 
 std::size_t HeatPainter::columnAt(double x, std::size_t columns, double width)
 {
-    const double share = std::clamp((x + 0.5) / std::max(width, 1.0), 0.0, 1.0);
+    const double share = std::clamp((x + 0.5) / std::max(cellsWidth(columns, width), 1.0), 0.0, 1.0);
     auto column = std::min(static_cast<std::size_t>(share * static_cast<double>(columns)), columns - 1);
     while (column + 1 < columns && left(column + 1, columns, width) <= x) {
         ++column;
@@ -164,7 +170,8 @@ void HeatPainter::paintSteps(QPainter& painter, const QRectF& rect, const HeatCo
     const QString last = formatCount(content.grid->step(columns - 1));
     const QRectF atLeft(rect.left(), rect.top(), widthOf(m_font, first), rect.height());
     const double wide = widthOf(m_font, last);
-    const QRectF atRight(rect.right() - wide, rect.top(), wide, rect.height());
+    const double end = rect.left() + left(columns, columns, rect.width());
+    const QRectF atRight(end - wide, rect.top(), wide, rect.height());
     if (!atLeft.intersects(taken)) {
         draw(m_font, colors.faintText, atLeft, first);
     }

@@ -38,7 +38,8 @@ public:
     void paintSteps(QPainter& painter, const QRectF& rect, const HeatContent& content) const;
     void paintLegend(QPainter& painter, const QRectF& rect, const HeatContent& content) const;
 
-    /// Where a column's cell begins, from the left of cells `width` wide.
+    /// Where a column's cell begins, from the left of a row that has `width` for all of them; few cells leave some of
+    /// it free. `column` may be `columns`: where the last one ends.
     static double left(std::size_t column, std::size_t columns, double width);
     static std::size_t columnAt(double x, std::size_t columns, double width);
 

@@ -142,6 +142,9 @@ std::optional<HeatCell> LayerTable::heatCellAt(const QPoint& position) const
     const auto row = static_cast<std::size_t>(m_order->mapToSource(index).row());
     const std::size_t columns = m_layers->grid().columns();
     const double x = position.x() - cells.left();
+    if (x >= HeatPainter::left(columns, columns, cells.width())) {
+        return std::nullopt;
+    }
     std::size_t column = HeatPainter::columnAt(x, columns, cells.width());
     if (static_cast<double>(columns) > cells.width()) {
         // Several steps lie on this pixel: the one that it shows.

@@ -58,9 +58,10 @@ QString times(std::int64_t count)
 QString shareText(double share)
 {
     constexpr double least = 0.0005;
-    return share > 0 && share < least    ? tr("under 0.1 %")
-        : share > 1 - least && share < 1 ? tr("over 99.9 %")
-                                         : percent(share);
+    if (share == 0 || share == 1) {
+        return share == 0 ? tr("0 %") : tr("100 %");
+    }
+    return share < least ? tr("under 0.1 %") : share > 1 - least ? tr("over 99.9 %") : percent(share);
 }
 
 } // namespace

@@ -88,6 +88,7 @@ LayersPanel::LayersPanel(SessionController* controller, QWidget* parent)
     splitter->addWidget(m_funnel);
     splitter->setCollapsible(0, false);
     splitter->setStretchFactor(0, 1);
+    splitter->setStretchFactor(1, 0);
     m_ledgerWords->setContentsMargins(margin, 2, margin, 2);
     m_ledgerWords->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
     m_ledgerWords->setAccessibleName(tr("Steps taken and skipped, in words"));

@@ -18,7 +18,8 @@ namespace {
 
 constexpr int margin = 8;
 constexpr int spacing = 8;
-constexpr double barShare = 0.34; // of the width
+constexpr int stageGap = 2;
+constexpr double barShare = 0.25; // of the width
 constexpr std::size_t mostStages = 6;
 
 } // namespace
@@ -61,6 +62,17 @@ int SurvivalFunnel::lineHeight() const
     return fontMetrics().height() + 4;
 }
 
+bool SurvivalFunnel::hasTwoLines() const
+{
+    const int stages = static_cast<int>(m_stages.size());
+    return height() >= margin + lineHeight() + 2 * stages * fontMetrics().height() + stages * stageGap;
+}
+
+int SurvivalFunnel::stageHeight() const
+{
+    return hasTwoLines() ? 2 * fontMetrics().height() + stageGap : lineHeight();
+}
+
 int SurvivalFunnel::titleWidth() const
 {
     int width = 0;
@@ -74,12 +86,12 @@ QRect SurvivalFunnel::barOf(std::size_t stage) const
 {
     const int left = margin + titleWidth() + spacing;
     const int width = std::max(60, static_cast<int>(barShare * this->width()));
-    return {left, margin / 2 + lineHeight() * (static_cast<int>(stage) + 1) + 2, width, lineHeight() - 5};
+    return {left, margin / 2 + lineHeight() + stageHeight() * static_cast<int>(stage) + 2, width, lineHeight() - 5};
 }
 
 QSize SurvivalFunnel::sizeHint() const
 {
-    return {400, margin + lineHeight() * (static_cast<int>(mostStages) + 1)};
+    return {400, margin + lineHeight() + static_cast<int>(mostStages) * (2 * fontMetrics().height() + stageGap)};
 }
 
 QSize SurvivalFunnel::minimumSizeHint() const
@@ -145,10 +157,18 @@ void SurvivalFunnel::paintEvent(QPaintEvent*)
         paintBar(painter, QRectF(bar).adjusted(0.5, 0.5, -0.5, -0.5), stage);
         const int from = bar.right() + spacing;
         const QString worst = worstText(stage);
-        const QString words = sharesText(stage) + (worst.isEmpty() ? QString() : QStringLiteral("; ") + worst);
-        painter.setPen(colors.text);
-        painter.drawText(QRect(from, line.top(), width() - margin - from, lineHeight()), Qt::AlignVCenter,
-            fontMetrics().elidedText(words, Qt::ElideRight, width() - margin - from));
+        const auto say = [&](int top, const QColor& color, const QString& text) {
+            const QRect place(from, top, width() - margin - from, lineHeight());
+            painter.setPen(color);
+            painter.drawText(place, Qt::AlignVCenter, fontMetrics().elidedText(text, Qt::ElideRight, place.width()));
+        };
+        const QString shares = sharesText(stage);
+        if (hasTwoLines()) {
+            say(line.top(), colors.text, shares);
+            say(line.top() + fontMetrics().height(), colors.faintText, worst);
+        } else {
+            say(line.top(), colors.text, worst.isEmpty() ? shares : QStringLiteral("%1; %2").arg(shares, worst));
+        }
     }
 }
 
@@ -158,7 +178,7 @@ bool SurvivalFunnel::event(QEvent* event)
         const auto* help = static_cast<QHelpEvent*>(event);
         for (std::size_t i = 0; i < m_stages.size(); ++i) {
             const QRect bar = barOf(i);
-            if (help->y() >= bar.top() - 2 && help->y() <= bar.bottom() + 2) {
+            if (help->y() >= bar.top() - 2 && help->y() < bar.top() - 2 + stageHeight()) {
                 const SurvivalStage& stage = m_stages[i];
                 const QString worst = worstText(stage);
                 QToolTip::showText(help->globalPos(),

@@ -32,6 +32,8 @@ protected:
 
 private:
     [[nodiscard]] int lineHeight() const;
+    [[nodiscard]] int stageHeight() const; ///< two lines where there is room for them
+    [[nodiscard]] bool hasTwoLines() const;
     [[nodiscard]] int titleWidth() const;
     void paintBar(QPainter& painter, const QRectF& bar, const SurvivalStage& stage) const;
 

@@ -46,7 +46,7 @@ bool isSame(double a, double b)
 
 } // namespace
 
-class TestLayers : public QObject
+class TestLayersPanel : public QObject
 {
     Q_OBJECT
 
@@ -88,7 +88,7 @@ private:
     std::unique_ptr<MainWindow> m_window;
 };
 
-void TestLayers::initTestCase()
+void TestLayersPanel::initTestCase()
 {
     static QTemporaryDir home;
     qputenv("XDG_CONFIG_HOME", home.path().toUtf8());
@@ -96,7 +96,7 @@ void TestLayers::initTestCase()
     qputenv("XDG_DATA_HOME", home.path().toUtf8());
 }
 
-void TestLayers::init()
+void TestLayersPanel::init()
 {
     m_folder = std::make_unique<QTemporaryDir>();
     MainWindow::Options options;
@@ -108,13 +108,13 @@ void TestLayers::init()
     QVERIFY(QTest::qWaitForWindowActive(m_window.get()));
 }
 
-void TestLayers::cleanup()
+void TestLayersPanel::cleanup()
 {
     m_window.reset();
     m_folder.reset();
 }
 
-void TestLayers::open(const std::string& text, std::int64_t every)
+void TestLayersPanel::open(const std::string& text, std::int64_t every)
 {
     m_window->controller()->setSampling({.every = every});
     const QString file = m_folder->filePath(QStringLiteral("experiment.json"));
@@ -128,19 +128,19 @@ void TestLayers::open(const std::string& text, std::int64_t every)
     QVERIFY(panel()->isVisible());
 }
 
-void TestLayers::train(int steps)
+void TestLayersPanel::train(int steps)
 {
     m_window->controller()->runSteps(steps);
     QTRY_VERIFY_WITH_TIMEOUT(m_window->controller()->status()->step >= steps, patienceMs);
     QTRY_VERIFY_WITH_TIMEOUT(!m_window->controller()->isRunning(), patienceMs);
 }
 
-void TestLayers::choose(std::size_t lane)
+void TestLayersPanel::choose(std::size_t lane)
 {
     m_window->laneList()->select(m_window->laneList()->lanes().at(lane));
 }
 
-std::size_t TestLayers::rowOf(const std::string& name) const
+std::size_t TestLayersPanel::rowOf(const std::string& name) const
 {
     const auto found = std::ranges::find(grid().rows(), name);
     if (found == grid().rows().end()) {
@@ -149,7 +149,7 @@ std::size_t TestLayers::rowOf(const std::string& name) const
     return static_cast<std::size_t>(found - grid().rows().begin());
 }
 
-QPoint TestLayers::cellAt(std::size_t row, std::size_t column) const
+QPoint TestLayersPanel::cellAt(std::size_t row, std::size_t column) const
 {
     const QRect cells = panel()->table()->cellsOf(row);
     const double left = HeatPainter::left(column, grid().columns(), cells.width());
@@ -157,12 +157,12 @@ QPoint TestLayers::cellAt(std::size_t row, std::size_t column) const
     return {cells.left() + static_cast<int>((left + right) / 2), cells.center().y()};
 }
 
-void TestLayers::press(Qt::Key key)
+void TestLayersPanel::press(Qt::Key key)
 {
     QTest::keyClick(panel()->table(), key);
 }
 
-void TestLayers::cellsAreTheSessionsSamples()
+void TestLayersPanel::cellsAreTheSessionsSamples()
 {
     open(smallExperimentText());
     train(45);
@@ -204,7 +204,7 @@ void TestLayers::cellsAreTheSessionsSamples()
     QCOMPARE(panel()->layers().column(), std::size_t {4});
 }
 
-void TestLayers::followsTheRunAsItTrains()
+void TestLayersPanel::followsTheRunAsItTrains()
 {
     open(smallExperimentText(100'000));
     m_window->controller()->run();
@@ -222,7 +222,7 @@ void TestLayers::followsTheRunAsItTrains()
     m_window->controller()->pause();
 }
 
-void TestLayers::aClickPutsTheCrosshairThere()
+void TestLayersPanel::aClickPutsTheCrosshairThere()
 {
     open(smallExperimentText());
     train(45);
@@ -250,7 +250,7 @@ void TestLayers::aClickPutsTheCrosshairThere()
     QCOMPARE(cursor.size(), 1);
 }
 
-void TestLayers::keysChooseLayerAndStep()
+void TestLayersPanel::keysChooseLayerAndStep()
 {
     open(smallExperimentText());
     train(45);
@@ -276,7 +276,7 @@ void TestLayers::keysChooseLayerAndStep()
     QCOMPARE(panel()->table()->shownRows().front(), rowOf("fc1"));
 }
 
-void TestLayers::headersSortAndTheFilterFilters()
+void TestLayersPanel::headersSortAndTheFilterFilters()
 {
     open(smallExperimentText());
     train(25);
@@ -305,7 +305,7 @@ void TestLayers::headersSortAndTheFilterFilters()
     QCOMPARE(panel()->table()->shownRows(), std::vector {rowOf("fc2.bias")});
 }
 
-void TestLayers::copiesTabSeparatedText()
+void TestLayersPanel::copiesTabSeparatedText()
 {
     open(smallExperimentText());
     train(25);
@@ -321,7 +321,7 @@ void TestLayers::copiesTabSeparatedText()
                 formatExact(grid().value(rowOf("fc1"), 2, LayerMeasure::Flushed))));
 }
 
-void TestLayers::enterShowsAMeasureStepByStep()
+void TestLayersPanel::enterShowsAMeasureStepByStep()
 {
     open(smallExperimentText());
     train(15);
@@ -337,7 +337,7 @@ void TestLayers::enterShowsAMeasureStepByStep()
     QCOMPARE(table->shownRows(), std::vector {rowOf("act1")});
 }
 
-void TestLayers::exportsPicturesAndNumbers()
+void TestLayersPanel::exportsPicturesAndNumbers()
 {
     open(smallExperimentText());
     train(45);
@@ -366,7 +366,7 @@ void TestLayers::exportsPicturesAndNumbers()
     QVERIFY(!QApplication::clipboard()->image().isNull());
 }
 
-void TestLayers::saysWhyThereIsNothing()
+void TestLayersPanel::saysWhyThereIsNothing()
 {
     QVERIFY(panel()->emptyText().contains(QStringLiteral("Ctrl+O")));
     open(smallExperimentText(), 0);
@@ -388,7 +388,7 @@ void TestLayers::saysWhyThereIsNothing()
     QTRY_VERIFY_WITH_TIMEOUT(panel()->emptyText().isEmpty(), patienceMs);
 }
 
-void TestLayers::lookNowLooksNow()
+void TestLayersPanel::lookNowLooksNow()
 {
     open(smallExperimentText(), 0);
     QTRY_VERIFY_WITH_TIMEOUT(panel()->lookButton()->isVisible() && panel()->lookButton()->isEnabled(), patienceMs);
@@ -398,7 +398,7 @@ void TestLayers::lookNowLooksNow()
     QCOMPARE(grid().step(0), std::int64_t {0});
 }
 
-void TestLayers::anFp32LaneHasNothingToCompare()
+void TestLayersPanel::anFp32LaneHasNothingToCompare()
 {
     open(smallExperimentText());
     train(15);
@@ -418,7 +418,7 @@ void TestLayers::anFp32LaneHasNothingToCompare()
     QVERIFY(std::ranges::any_of(stages, [](const auto& stage) { return stage.kind == SurvivalKind::Raw; }));
 }
 
-void TestLayers::followsTheSelectedLane()
+void TestLayersPanel::followsTheSelectedLane()
 {
     open(smallExperimentText());
     train(15);
@@ -435,7 +435,7 @@ void TestLayers::followsTheSelectedLane()
     QCOMPARE(grid().sample(0)->lane, m_window->laneList()->lanes().at(0));
 }
 
-void TestLayers::ledgerTellsSkipsAndTheirCause()
+void TestLayersPanel::ledgerTellsSkipsAndTheirCause()
 {
     std::string text = smallExperimentText();
     const std::string usual = R"("init_scale": 1024)";
@@ -471,7 +471,7 @@ void TestLayers::ledgerTellsSkipsAndTheirCause()
     QCOMPARE(cursor.back().front().toLongLong(), 0);
 }
 
-void TestLayers::ledgerComesBackWithTheLanes()
+void TestLayersPanel::ledgerComesBackWithTheLanes()
 {
     open(smallExperimentText());
     train(40);
@@ -488,5 +488,5 @@ void TestLayers::ledgerComesBackWithTheLanes()
     QTRY_COMPARE_WITH_TIMEOUT(grid().columns(), std::size_t {4}, patienceMs);
 }
 
-QTEST_MAIN(TestLayers)
-#include "tst_layers.moc"
+QTEST_MAIN(TestLayersPanel)
+#include "tst_layers_panel.moc"
