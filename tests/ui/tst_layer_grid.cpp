@@ -457,10 +457,13 @@ void TestLayerGrid::fp32HasNothingToLose()
 void TestLayerGrid::nothingMovedIsSaid()
 {
     StepSample sample = emptySample();
-    sample.tensors.push_back(tensorOf("fc.weight", TensorRole::Unscaled, {1, 0, 2, 3}));
+    sample.tensors.push_back(tensorOf("fc.weight", TensorRole::Reference, {1, 0, 2, 3}));
+    sample.tensors.push_back(tensorOf("fc.weight", TensorRole::Weight, {1, 1, 1, 1}));
+    sample.tensors.push_back(tensorOf("fc.weight", TensorRole::Unscaled, {1, 0, 0, 3}));
     TensorSample update = tensorOf("fc.weight", TensorRole::Update, {0, 0, 0, 0});
     update.unmoved = 1;
     sample.tensors.push_back(update);
+    QCOMPARE(figuresOf(sample, LayerGrouping::Layers).front()[LayerMeasure::Unmoved], 1.0);
     const SurvivalStage applied = survivalOf(sample).back();
     QVERIFY(applied.kind == SurvivalKind::Applied);
     QCOMPARE(applied.normal, 0.0);

@@ -34,6 +34,25 @@ double ratioOf(double part, double whole)
     return whole == 0 ? none : part / whole;
 }
 
+/// Of an Update, the elements that moved, and those that were to: with a gradient, or moved without one.
+struct MovedElements
+{
+    double moved = 0;
+    double wanted = 0;
+};
+
+MovedElements movedElements(const TensorSample& update, const TensorSample* gradient)
+{
+    const auto moved = static_cast<double>(update.elements - update.census.zero);
+    if (std::isnan(update.unmoved)) {
+        return {moved, moved};
+    }
+    if (update.unmoved < 1) {
+        return {moved, std::round(moved / (1 - update.unmoved))};
+    }
+    return {0, gradient == nullptr ? 0 : nonZero(*gradient)};
+}
+
 /// What a row's tensors add up to.
 class RowSums
 {
@@ -192,18 +211,6 @@ std::string_view nameOf(LayerMeasure measure)
 std::string_view layerOf(std::string_view parameter)
 {
     return parameter.substr(0, parameter.rfind('.'));
-}
-
-MovedElements movedElements(const TensorSample& update, const TensorSample* gradient)
-{
-    const auto moved = static_cast<double>(update.elements - update.census.zero);
-    if (std::isnan(update.unmoved)) {
-        return {moved, moved};
-    }
-    if (update.unmoved < 1) {
-        return {moved, std::round(moved / (1 - update.unmoved))};
-    }
-    return {0, gradient == nullptr ? 0 : nonZero(*gradient)};
 }
 
 std::vector<LayerFigures> figuresOf(const StepSample& sample, LayerGrouping grouping)

@@ -55,14 +55,4 @@ std::vector<LayerFigures> figuresOf(const StepSample& sample, LayerGrouping grou
 /// "fc1" of "fc1.weight"; the name itself if it has no dot.
 std::string_view layerOf(std::string_view parameter);
 
-/// Of an Update, the elements that moved, and those that were to: with a gradient, or moved without one. `gradient` is
-/// what the optimizer saw.
-struct MovedElements
-{
-    double moved = 0;
-    double wanted = 0;
-};
-
-MovedElements movedElements(const TensorSample& update, const TensorSample* gradient);
-
 } // namespace mantissa

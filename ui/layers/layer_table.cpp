@@ -86,7 +86,7 @@ LayerTable::LayerTable(LayerTableModel* layers, QWidget* parent)
         const int column = LayerTableModel::columnOf(measure);
         // Room for the sorting arrow beside the title.
         setColumnWidth(column,
-            std::max(fontMetrics().horizontalAdvance(QStringLiteral("under 0.1 %")),
+            std::max(fontMetrics().horizontalAdvance(QStringLiteral("0.0001234")),
                 header->fontMetrics().horizontalAdvance(titleOf(measure)) + 4 * gap)
                 + 3 * gap);
         setColumnHidden(column, measure != LayerMeasure::GradientNorm && measure != LayerMeasure::Flushed);

@@ -54,14 +54,14 @@ QString times(std::int64_t count)
     return count == 1 ? tr("once") : tr("%1 times").arg(formatCount(count));
 }
 
-/// "less than 0.1 %" rather than "0.0 %" for what is there.
+/// "< 0.1 %" rather than "0.0 %" for what is there.
 QString shareText(double share)
 {
     constexpr double least = 0.0005;
     if (share == 0 || share == 1) {
         return share == 0 ? tr("0 %") : tr("100 %");
     }
-    return share < least ? tr("under 0.1 %") : share > 1 - least ? tr("over 99.9 %") : percent(share);
+    return share < least ? tr("< 0.1 %") : share > 1 - least ? tr("> 99.9 %") : percent(share);
 }
 
 } // namespace
@@ -208,7 +208,7 @@ QString explanationOf(SurvivalKind kind, const StepSample& sample)
         return sample.clipLimit > 0 ? tr("The same clipped to a norm of %1").arg(formatValue(sample.clipLimit))
                                     : tr("The same clipped");
     case SurvivalKind::Applied:
-        return tr("Weights that the optimizer moved; flushed: with a gradient, yet not one bit has changed");
+        return tr("Weights that the optimizer moved; unmoved: the gradient is not zero, yet not one bit has changed");
     }
     return {};
 }
@@ -224,7 +224,7 @@ QString sharesText(const SurvivalStage& stage)
     if (stage.kind == SurvivalKind::Applied) {
         add(stage.normal, tr("%1 moved"));
         add(stage.flushed, tr("%1 unmoved"));
-        add(stage.zero, tr("%1 without a gradient"));
+        add(stage.zero, tr("%1 zero"));
     } else {
         add(stage.normal, tr("%1 normal"));
         add(stage.subnormal, tr("%1 subnormal"));
@@ -253,19 +253,18 @@ QString ledgerSentence(const SkipLedger& ledger)
     QString text = count.taken == 1 ? tr("1 step taken") : tr("%1 steps taken").arg(formatCount(count.taken));
     text += count.skipped == 0 ? tr(", none skipped") : tr(", %1 skipped").arg(formatCount(count.skipped));
     if (count.grown > 0) {
-        text += tr("; the scale grew %1").arg(times(count.grown));
+        text += tr("; scale grown %1").arg(times(count.grown));
     }
     if (count.backedOff > 0) {
-        text += count.grown > 0 ? tr(" and backed off %1").arg(times(count.backedOff))
-                                : tr("; the scale backed off %1").arg(times(count.backedOff));
+        text += count.grown > 0 ? tr(", backed off %1").arg(times(count.backedOff))
+                                : tr("; scale backed off %1").arg(times(count.backedOff));
+    }
+    if (const std::int64_t lead = ledger.scheduleLead(); lead > 0) {
+        text += tr("; the schedule counts skipped steps: %1 ahead of the optimizer").arg(formatCount(lead));
+    } else if (count.skipped > 0) {
+        text += tr("; the schedule keeps pace with the optimizer");
     }
     text += QLatin1Char('.');
-    if (const std::int64_t lead = ledger.scheduleLead(); lead > 0) {
-        text
-            += tr(" The rate's schedule counts skipped steps: it is %1 ahead of the optimizer.").arg(formatCount(lead));
-    } else if (count.skipped > 0) {
-        text += tr(" The rate's schedule waits for skipped steps: it keeps pace with the optimizer.");
-    }
     return text;
 }
 

@@ -21,14 +21,14 @@ QString cellSentence(const LayerGrid& grid, std::size_t row, std::size_t column,
 /// Why a lane has no value of the measure in any layer; `isHalf`: it computes in 16 bits.
 QString absenceSentence(LayerMeasure measure, bool isHalf);
 
-QString titleOf(SurvivalKind kind); ///< "as it is", "times scale", ...
+QString titleOf(SurvivalKind kind); ///< "unscaled, in 16 bits", "times the scale", ...
 QString explanationOf(SurvivalKind kind, const StepSample& sample);
 /// "96 % normal, 3 % subnormal, 1 % flushed"
 QString sharesText(const SurvivalStage& stage);
 /// "worst: fc1 12 %, fc2 3 %"; empty if no layer lost anything.
 QString worstText(const SurvivalStage& stage);
 
-/// "297 steps taken, 3 skipped; the scale grew 2 times and was lowered 3 times."
+/// "297 steps taken, 3 skipped; scale grown once, backed off 3 times; the schedule keeps pace with the optimizer."
 QString ledgerSentence(const SkipLedger& ledger);
 /// "Step 3: skipped, the scale is lowered. A gradient is not finite; first in ..."; `first` .. `last` is one step or
 /// more.

@@ -90,7 +90,7 @@ LayersPanel::LayersPanel(SessionController* controller, QWidget* parent)
     splitter->setStretchFactor(0, 1);
     splitter->setStretchFactor(1, 0);
     m_ledgerWords->setContentsMargins(margin, 2, margin, 2);
-    m_ledgerWords->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+    m_ledgerWords->setWordWrap(true);
     m_ledgerWords->setAccessibleName(tr("Steps taken and skipped, in words"));
 
     auto* controls = new QHBoxLayout;
@@ -348,7 +348,6 @@ void LayersPanel::followLedger()
     }
     m_ledgerStrip->setLedger(&ledger);
     m_ledgerWords->setText(ledgerSentence(ledger));
-    m_ledgerWords->setToolTip(m_ledgerWords->text());
 }
 
 void LayersPanel::chooseColumn(std::size_t column)

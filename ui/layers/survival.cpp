@@ -110,13 +110,13 @@ Counts countsOf(const TensorSample& sample, double zeros)
     return counts;
 }
 
-Counts appliedOf(const TensorSample& update, const TensorSample* gradient)
+Counts appliedOf(const TensorSample& update, double zeros)
 {
-    const MovedElements elements = movedElements(update, gradient);
+    const auto kept = static_cast<double>(update.census.zero);
     Counts counts;
-    counts.normal = elements.moved;
-    counts.flushed = elements.wanted - elements.moved;
-    counts.zero = std::max(0.0, static_cast<double>(update.elements) - elements.wanted);
+    counts.normal = static_cast<double>(update.elements) - kept;
+    counts.zero = std::min(kept, zeros);
+    counts.flushed = kept - counts.zero;
     return counts;
 }
 
@@ -125,7 +125,6 @@ Counts appliedOf(const TensorSample& update, const TensorSample* gradient)
 std::vector<SurvivalStage> survivalOf(const StepSample& sample)
 {
     std::map<std::string_view, double> zeros; // of the gradient, by parameter
-    std::map<std::string_view, const TensorSample*> newest;
     for (const TensorSample& tensor : sample.tensors) {
         // Where no reference was taken, what was zero before its rounding.
         if (tensor.role == TensorRole::Reference) {
@@ -151,10 +150,8 @@ std::vector<SurvivalStage> survivalOf(const StepSample& sample)
     }
     for (const TensorSample& tensor : sample.tensors) {
         const std::string_view layer = layerOf(tensor.tensor);
-        const auto add = [&](SurvivalKind kind) {
-            sumsOf(kind).add(layer, countsOf(tensor, zeros[tensor.tensor]));
-            newest[tensor.tensor] = &tensor;
-        };
+        const double zero = zeros[tensor.tensor];
+        const auto add = [&](SurvivalKind kind) { sumsOf(kind).add(layer, countsOf(tensor, zero)); };
         switch (tensor.role) {
         case TensorRole::Scaled:
             add(SurvivalKind::Cast);
@@ -166,7 +163,7 @@ std::vector<SurvivalStage> survivalOf(const StepSample& sample)
             add(SurvivalKind::Clipped);
             break;
         case TensorRole::Update:
-            sumsOf(SurvivalKind::Applied).add(layer, appliedOf(tensor, newest[tensor.tensor]));
+            sumsOf(SurvivalKind::Applied).add(layer, appliedOf(tensor, zero));
             break;
         case TensorRole::Weight:
         case TensorRole::Activation:

@@ -19,8 +19,8 @@ enum class SurvivalKind : std::uint8_t {
     Applied, ///< what moved a weight
 };
 
-/// Shares of all elements; they sum to 1. Of Applied only normal (moved), flushed (had a gradient and kept its bits)
-/// and zero (had none).
+/// Shares of all elements; they sum to 1. Of Applied only normal (the weight moved), flushed (it kept its bits, though
+/// the gradient is not zero) and zero.
 struct SurvivalStage
 {
     SurvivalKind kind = SurvivalKind::Raw;
