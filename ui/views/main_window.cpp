@@ -4,6 +4,7 @@
 #include "engine/train/sample_corridor.h"
 #include "ui/gradients/gradients_panel.h"
 #include "ui/graph/op_map_panel.h"
+#include "ui/layers/layers_panel.h"
 #include "ui/plots/dashboard.h"
 #include "ui/session/app_paths.h"
 #include "ui/session/run_loader.h"
@@ -60,6 +61,7 @@ MainWindow::MainWindow(const Options& options, QWidget* parent)
     , m_loader(new RunLoader(options.database, this))
     , m_dashboard(new Dashboard)
     , m_gradients(new GradientsPanel(m_controller))
+    , m_layers(new LayersPanel(m_controller))
     , m_opMap(new OpMapPanel(m_controller))
     , m_tabs(new QTabWidget)
     , m_messages(new MessageBar)
@@ -86,6 +88,7 @@ MainWindow::MainWindow(const Options& options, QWidget* parent)
     m_tabs->setAccessibleName(tr("Views of the experiment"));
     m_tabs->addTab(m_dashboard, tr("Dashboard"));
     m_tabs->addTab(m_gradients, tr("Gradients"));
+    m_tabs->addTab(m_layers, tr("Layers"));
     m_tabs->addTab(m_opMap, tr("Graph"));
     auto* centre = new QWidget;
     auto* column = new QVBoxLayout(centre);
@@ -104,6 +107,7 @@ MainWindow::MainWindow(const Options& options, QWidget* parent)
     connectLanes();
     connectOpMap();
     connectFindings();
+    connectLayers();
     connectRuns();
     qApp->installEventFilter(this);
     resize(1280, 800);
@@ -262,6 +266,24 @@ void MainWindow::connectFindings()
         [this](const QString& text) { statusBar()->showMessage(text, 8000); });
 }
 
+void MainWindow::connectLayers()
+{
+    connect(m_lanes, &LaneList::selectionChanged, m_layers, &LayersPanel::setLane);
+    connect(m_layers, &LayersPanel::laneChosen, m_lanes, &LaneList::select);
+    connect(m_layers, &LayersPanel::stepChosen, m_dashboard, &Dashboard::showStep);
+    connect(
+        m_layers, &LayersPanel::notice, this, [this](const QString& text) { statusBar()->showMessage(text, 5000); });
+    connect(m_loader, &RunLoader::laneLoaded, m_layers,
+        [this](std::uint32_t lane, const std::shared_ptr<const StoredCurves>& curves) {
+            m_layers->setColumns(lane, curves->columns);
+        });
+}
+
+bool MainWindow::showsLayers() const
+{
+    return m_tabs->currentWidget() == m_layers;
+}
+
 bool MainWindow::showsOpMap() const
 {
     return m_tabs->currentWidget() == m_opMap;
@@ -349,8 +371,10 @@ void MainWindow::followLanes()
         }
     }
     m_opMap->setLanes(looks);
+    m_layers->setLanes(looks);
     if (const auto selected = m_lanes->selected()) {
         m_opMap->setLane(*selected);
+        m_layers->setLane(*selected);
     }
     if (m_wantsCurves && !lanes.empty()) {
         m_wantsCurves = false;

@@ -28,6 +28,7 @@ class ExperimentsView;
 class FindingsPanel;
 class GradientsPanel;
 class LaneList;
+class LayersPanel;
 class LiveChanges;
 class MessageBar;
 class OpMapPanel;
@@ -78,6 +79,8 @@ public:
 
     [[nodiscard]] OpMapPanel* opMap() const { return m_opMap; }
 
+    [[nodiscard]] LayersPanel* layers() const { return m_layers; }
+
     [[nodiscard]] LaneList* laneList() const { return m_lanes; }
 
     [[nodiscard]] RunBar* runBar() const { return m_runBar; }
@@ -125,6 +128,7 @@ private:
     void connectLanes();
     void connectOpMap();
     void connectFindings();
+    void connectLayers();
     void connectRuns();
     void replaced(SessionController::Replacement reason);
     void followStatus();
@@ -134,6 +138,7 @@ private:
     [[nodiscard]] bool showsOpMap() const;
     [[nodiscard]] bool showsGradients() const;
     void drawCorridors();
+    [[nodiscard]] bool showsLayers() const;
     void noteEvent(const Event& event);
     void frame();
     void checkHealth();
@@ -187,6 +192,7 @@ private:
     RunLoader* m_loader;
     Dashboard* m_dashboard;
     GradientsPanel* m_gradients;
+    LayersPanel* m_layers;
     OpMapPanel* m_opMap;
     QTabWidget* m_tabs;
     MessageBar* m_messages;

@@ -1,6 +1,7 @@
 /// Menus, their keys, and what they do.
 #include "ui/gradients/gradients_panel.h"
 #include "ui/graph/op_map_panel.h"
+#include "ui/layers/layers_panel.h"
 #include "ui/plots/dashboard.h"
 #include "ui/session/app_paths.h"
 #include "ui/views/command_palette.h"
@@ -105,6 +106,7 @@ void MainWindow::makeFileMenu()
         [this] {
             showsOpMap()           ? m_opMap->showExportDialog()
                 : showsGradients() ? m_gradients->showExportDialog()
+                : showsLayers()    ? m_layers->showExportDialog()
                                    : m_dashboard->showExportDialog();
         },
         tr("What the open tab shows, as PNG, PDF, SVG or CSV"));
@@ -140,6 +142,7 @@ void MainWindow::makeEditMenu()
         [this] {
             showsOpMap()           ? m_opMap->copyPicture()
                 : showsGradients() ? m_gradients->copyPicture()
+                : showsLayers()    ? m_layers->copyPicture()
                                    : m_dashboard->copyPicture();
         });
     add(
@@ -175,6 +178,13 @@ void MainWindow::makeViewMenu()
             m_gradients->plot()->setFocus();
         },
         tr("Their magnitudes against the zones of the lane's format, and what another scale would do"));
+    add(
+        menu, QStringLiteral("showLayers"), tr("&Layers"), QKeySequence(Qt::CTRL | Qt::Key_7),
+        [this] {
+            m_tabs->setCurrentWidget(m_layers);
+            m_layers->table()->setFocus();
+        },
+        tr("The selected lane's sampled steps, layer by layer"));
     add(
         menu, QStringLiteral("showCode"), tr("&Code of the selected lane"), QKeySequence(Qt::CTRL | Qt::Key_3),
         [this] {
