@@ -335,8 +335,7 @@ private slots:
             {"when": "flushed('fc2') > 3 %", "do": "fork", "lane": "b", "on": false}])");
         const Experiment experiment = parseExperiment(document(watch(list)).dump(), "w");
         QCOMPARE(experiment.watchpoints.size(), std::size_t {3});
-        const json composed = composeExperiment(experiment.name, experiment.text, experiment.lanes, experiment.events,
-            experiment.expect, experiment.watchpoints);
+        const json composed = composeExperiment(experiment);
         QCOMPARE(composed["watch"], list);
         QVERIFY(parseExperiment(composed.dump(), "w").watchpoints == experiment.watchpoints);
     }
