@@ -233,6 +233,7 @@ void TestLayersPanel::aClickPutsTheCrosshairThere()
     QTest::mouseClick(panel()->table()->viewport(), Qt::LeftButton, {}, cellAt(row, 2));
     QCOMPARE(cursor.size(), 1);
     QCOMPARE(cursor.front().front().toLongLong(), 20);
+    QVERIFY(m_window->dashboard()->isFollowing());
     QCOMPARE(panel()->layers().column(), std::size_t {2});
     QCOMPARE(panel()->table()->currentRow(), std::optional(row));
     const double norm = grid().value(row, 2, LayerMeasure::GradientNorm);

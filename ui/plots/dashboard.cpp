@@ -453,7 +453,7 @@ void Dashboard::hideCursor()
 void Dashboard::showStep(qint64 step)
 {
     refresh(); // the step may be among those that wait to be taken in
-    ViewState next = d->canvas->view();
+    ViewState next = d->fitted(d->canvas->view()); // a hidden dashboard has not followed its data
     const auto at = static_cast<double>(step);
     if (at < next.steps.lower || at > next.steps.upper) {
         const double width = next.steps.upper - next.steps.lower;
