@@ -1,11 +1,12 @@
 // Whole training steps as ratios, measured in turn so that a drifting machine cannot tilt them: the cost of FP16
-// emulation, the gain of BF16, and the cost of recording. `bench_step [rounds]`, 9 by default; prints medians and
-// extremes. Not a test: times are never asserted.
+// emulation, the gain of BF16, and the cost of recording and looking. `bench_step [rounds]`, 9 by default; prints
+// medians and extremes. Not a test: times are never asserted.
 #include "engine/backends/backend_registry.h"
 #include "engine/core/error.h"
 #include "engine/store/run_store.h"
 #include "engine/train/lane.h"
 #include "engine/train/session.h"
+#include "engine/train/step_sample.h"
 #include "tests/bench/timing.h"
 
 #include <fmt/format.h>
@@ -69,6 +70,27 @@ void compareSteps(const std::string& title, std::int64_t width, std::int64_t bat
     printRatio(title, rounds, timed(*narrow), timed(*wide));
 }
 
+/// Steps of which every so many are looked at tensor by tensor, over steps of which none is.
+void compareSampling(const std::string& title, std::int64_t every, int rounds)
+{
+    const auto watched = warmLane(512, 128, "fp16");
+    const auto plain = warmLane(512, 128, "fp16");
+    StepSampler sampler;
+    StepSample sample;
+    sampler.step(*watched, sample); // compiles the lane's FP32 twin
+    const auto train = [](const std::function<void(int)>& step) {
+        return secondsOf([&step] {
+            for (int i = 0; i < 100; ++i) {
+                step(i);
+            }
+        });
+    };
+    printRatio(
+        title, rounds,
+        [&] { return train([&](int i) { i % every == 0 ? sampler.step(*watched, sample) : watched->step(); }); },
+        [&] { return train([&](int) { plain->step(); }); });
+}
+
 /// Seconds to train the default experiment's shape for some steps in a session.
 double trainedIn(const std::vector<RunObserver*>& observers, std::int64_t baselineInterval)
 {
@@ -100,6 +122,10 @@ int main(int argc, char** argv)
         compareSteps("BF16 step / FP32 step, width 512, batch 128", 512, 128, "bf16", rounds);
         compareSteps("FP16 step / FP32 step, width 1024, batch 256", 1024, 256, "fp16", rounds);
         compareSteps("BF16 step / FP32 step, width 1024, batch 256", 1024, 256, "bf16", rounds);
+
+        compareSampling("FP16 step looked at every 50 steps / never", 50, rounds);
+        compareSampling("FP16 step looked at every 10 steps / never", 10, rounds);
+        compareSampling("FP16 step looked at every step / never", 1, rounds);
 
         const auto file = std::filesystem::temp_directory_path() / "mantissa-bench.db";
         std::filesystem::remove(file);
