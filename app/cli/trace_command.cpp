@@ -103,7 +103,9 @@ void trainUpTo(Session& session, std::int64_t steps)
 
 int trace(const TraceOptions& options)
 {
-    const RunStore store = openRuns({.database = options.database});
+    RunsOptions where;
+    where.database = options.database;
+    const RunStore store = openRuns(where);
     const RunInfo run = runNumber(store, options.run);
     const std::int64_t step = stepToTrace(store, run, options.step);
     SessionOptions session;

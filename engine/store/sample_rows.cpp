@@ -49,7 +49,10 @@ void bindTensor(SQLite::Statement& insert, int at, const TensorSample& sample)
     insert.bind(++at, sample.smallest);
     insert.bind(++at, sample.norm);
     insert.bind(++at, sample.firstExponent);
-    insert.bindNoCopy(++at, sample.exponents.data(), static_cast<int>(sample.exponents.size() * sizeof(std::uint32_t)));
+    // A null pointer would be NULL, not an empty BLOB.
+    static constexpr std::uint32_t nothing = 0;
+    insert.bindNoCopy(++at, sample.exponents.empty() ? &nothing : sample.exponents.data(),
+        static_cast<int>(sample.exponents.size() * sizeof(std::uint32_t)));
     forEachShare(sample, [&](double share) { insert.bind(++at, share); });
 }
 

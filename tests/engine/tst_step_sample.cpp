@@ -302,6 +302,51 @@ private slots:
         QCOMPARE(watched.state().scaler, alone.state().scaler);
     }
 
+    /// The same while settings change that compile the step anew, switch scalers, and reorder clipping.
+    void lookingChangesNothingWhileKnobsTurn()
+    {
+        std::mt19937_64 random(11);
+        const auto pick = [&random](int n) { return static_cast<int>(random() % static_cast<std::uint64_t>(n)); };
+        for (int trial = 0; trial < 6; ++trial) {
+            Lane alone = laneOf(amp("fp16", 1024));
+            Lane watched = laneOf(amp("fp16", 1024));
+            StepSampler sampler;
+            for (int step = 0; step < 150; ++step) {
+                std::pair<std::string, json> change {"", nullptr};
+                switch (pick(12)) {
+                case 0:
+                    change = {"optimizer.lr", std::pow(10.0, -1.5 - pick(3))};
+                    break;
+                case 1:
+                    change = {"scaler.scale", std::ldexp(1.0, pick(24))};
+                    break;
+                case 2:
+                    change = {
+                        "precision.policy", std::array {"fp32", "fp16", "bf16"}.at(static_cast<std::size_t>(pick(3)))};
+                    break;
+                case 3:
+                    change = {"scaler.family", pick(2) == 0 ? "pytorch" : "fixed"};
+                    break;
+                case 4:
+                    change = {"clip",
+                        {{"order", pick(2) == 0 ? "unscale-then-clip" : "clip-then-unscale"}, {"max_norm", 0.5}}};
+                    break;
+                default:
+                    break;
+                }
+                if (!change.first.empty()) {
+                    alone.set(change.first, change.second);
+                    watched.set(change.first, change.second);
+                }
+                const StepRecord expected = alone.step();
+                StepSample sample;
+                const StepRecord record = pick(5) == 0 ? sampler.step(watched, sample) : watched.step();
+                QVERIFY2(isSameStep(record, expected), qPrintable(QString::number(step)));
+            }
+            QCOMPARE(watched.weightsHash(), alone.weightsHash());
+        }
+    }
+
     void theReferenceIsTheFp32Gradient()
     {
         Lane fp32 = laneOf();
@@ -416,7 +461,10 @@ private slots:
             json document {{"mantissa", 1}, {"name", "t"}};
             document.merge_patch(documentOf(amp("fp16", 65536)));
             document["name"] = "t";
-            document["lanes"] = {{{"name", "a"}}, {{"name", "b"}, {"precision", {{"policy", "fp32"}}}}};
+            // Gradients that are all zero, and broken ones, are stored too.
+            document["lanes"] = {{{"name", "a"}}, {{"name", "b"}, {"precision", {{"policy", "fp32"}}}},
+                {{"name", "zero"}, {"loss_weight", 1e-30}}, {{"name", "broken"}, {"scaler", nullptr}}};
+            document["events"] = {{{"step", 12}, {"lane", "broken"}, {"set", {{"fault.nan_sample", 16}}}}};
             SessionOptions options;
             options.observers = {&writer};
             options.sampling = {.every = 10};
@@ -433,6 +481,8 @@ private slots:
             QVERIFY_THROWS_EXCEPTION(Error, session.tryScales(77, {1}).get());
             session.takeSamples(taken);
             QCOMPARE(session.takeSamples(taken), 0U);
+            writer.flush();
+            QCOMPARE(writer.problem(), std::string());
             run = writer.runOf(0);
         }
         std::erase_if(taken, [](const auto& sample) { return sample->lane != 0; });
