@@ -78,8 +78,10 @@ GradientsPanel::GradientsPanel(SessionController* controller, QWidget* parent)
     }
     m_role->setAccessibleName(tr("Tensors shown"));
     m_tensor->setAccessibleName(tr("Tensor"));
-    m_tensor->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-    m_tensor->setMinimumContentsLength(16);
+    for (QComboBox* combo : {m_role, m_tensor}) {
+        combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+        combo->setMinimumContentsLength(8);
+    }
     m_interval->setRange(0, 1'000'000);
     m_interval->setSpecialValueText(tr("never"));
     m_interval->setValue(static_cast<int>(m_controller->sampling().every));
@@ -106,7 +108,7 @@ GradientsPanel::GradientsPanel(SessionController* controller, QWidget* parent)
     m_stepText->setFont(tabularFont(font()));
 
     auto* top = new QHBoxLayout;
-    top->addWidget(m_role);
+    top->addWidget(m_role, 1);
     top->addWidget(m_tensor, 1);
     top->addWidget(new QLabel(tr("Look every")));
     top->addWidget(m_interval);
