@@ -84,6 +84,13 @@ LaneConfig lane(const char* policy)
         "test");
 }
 
+/// Parameters whose gradient backward rounds to 16 bits.
+std::size_t roundedGradients(const StepGraph& step)
+{
+    return static_cast<std::size_t>(std::ranges::count_if(
+        step.gradientRoundings, [](const std::optional<ValueId>& rounding) { return rounding.has_value(); }));
+}
+
 } // namespace
 
 class TestAutocast : public QObject
@@ -207,7 +214,7 @@ private slots:
                 || (value.kind == ValueKind::OptimizerState && value.name != "step");
             QVERIFY2(!follows || value.type.dtype == format, value.name.c_str());
         }
-        QCOMPARE(step.gradientRoundings, step.gradients);
+        QVERIFY(std::ranges::equal(step.gradientRoundings, step.gradients));
         QCOMPARE(std::get<AdamAttributes>(nodeNamed(step.graph, "adamw").attributes).arithmetic, format);
         const Node& loss = nodeNamed(step.graph, "loss");
         const bool readsHalf = policy != QStringLiteral("O3");
@@ -238,7 +245,7 @@ private slots:
         LaneConfig config = lane("pure-fp16");
         config.accumulation.steps = 4;
         const StepGraph step = buildStepGraph(config, task());
-        QCOMPARE(step.gradientRoundings.size(), step.parameters.size());
+        QCOMPARE(roundedGradients(step), step.parameters.size());
         for (std::size_t i = 0; i < step.gradients.size(); ++i) {
             // Each micro-batch's gradient is rounded where it is computed, then added in the weights' format.
             QVERIFY(step.gradientRoundings[i] != step.gradients[i]);
@@ -305,13 +312,13 @@ private slots:
         QCOMPARE(formatOf(step.graph, "fc2.backward.weight"), DType::Float16);
         QCOMPARE(formatOf(step.graph, "fc2.backward.input"), DType::Float16);
         QCOMPARE(formatOf(step.graph, "loss.backward.logits"), DType::Float32);
-        QCOMPARE(step.gradientRoundings.size(), step.parameters.size());
+        QCOMPARE(roundedGradients(step), step.parameters.size());
         for (std::size_t i = 0; i < step.parameters.size(); ++i) {
             QCOMPARE(step.graph.value(step.gradients[i]).type, step.graph.value(step.parameters[i]).type);
         }
         // The samples are no parameter: nobody computes their gradient.
         QVERIFY(std::ranges::find(step.graph.nodes(), "fc1.backward.input", &Node::name) == step.graph.nodes().end());
-        QVERIFY(buildStepGraph(lane("fp32"), task()).gradientRoundings.empty());
+        QCOMPARE(roundedGradients(buildStepGraph(lane("fp32"), task())), std::size_t {0});
     }
 
     void aValueUsedTwiceSumsItsGradients()
