@@ -33,11 +33,6 @@ constexpr int lowestExponent = -10;
 constexpr int highestExponent = 40;
 constexpr double harmlessShare = 0.01; // of flushed elements: below it a scale counts as high enough
 
-QString percent(double share)
-{
-    return GradientsPanel::tr("%1 %").arg(formatValue(share * 100, 3));
-}
-
 int exponentOf(double scale)
 {
     return static_cast<int>(std::lround(std::log2(scale)));
@@ -318,7 +313,7 @@ QString GradientsPanel::fidelityText(const StepSample& sample) const
     const QString cosine
         = std::isnan(worst->cosine) ? tr("all of it is lost") : tr("cosine %1").arg(formatValue(worst->cosine, 6));
     return tr("Against FP32's gradient %1 is off by %2 (%3)%4.")
-        .arg(QString::fromStdString(worst->tensor), percent(worst->relativeError), cosine,
+        .arg(QString::fromStdString(worst->tensor), exactPercent(worst->relativeError), cosine,
             chosen.empty() ? tr(", the most of all") : QString());
 }
 
@@ -425,8 +420,8 @@ void GradientsPanel::updateScale()
     const QString whatIf = isWhatIf ? tr("This lane is FP32 and loses nothing. If it were FP16: ") : QString();
     m_forecast->setText(whatIf
         + tr("At %1 rounding to %2 flushes %3 of the gradient, makes %4 subnormal, and %5. %6 %7")
-              .arg(formatPowerOfTwo(std::exp2(exponent)), formatTitle(format), percent(then.flushed),
-                  percent(then.subnormal),
+              .arg(formatPowerOfTwo(std::exp2(exponent)), formatTitle(format), exactPercent(then.flushed),
+                  exactPercent(then.subnormal),
                   then.overflows ? tr("overflows: the step is skipped") : tr("overflows nowhere"), place,
                   fidelityText(*m_drawn)));
     m_plot->setAccessibleDescription(m_forecast->text());

@@ -20,11 +20,6 @@ constexpr int lowestShown = -110;
 constexpr int highestShown = 60;
 constexpr double barShare = 0.55; // of a lane's colour in its bars
 
-QString percent(double share)
-{
-    return QObject::tr("%1 %").arg(formatValue(share * 100, 3));
-}
-
 /// A round number at or above `share`, for the top of the axis.
 double roundUp(double share)
 {
@@ -235,7 +230,7 @@ void HistogramPlot::paintAxes(QPainter& painter, const Scene& scene) const
     for (const double part : {0.0, 0.5, 1.0}) {
         const double y = scene.y(scene.top * part);
         painter.drawText(QRectF(0, y - metrics.height() / 2.0, scene.zeros.left() - 5, metrics.height()),
-            Qt::AlignRight | Qt::AlignVCenter, percent(scene.top * part));
+            Qt::AlignRight | Qt::AlignVCenter, exactPercent(scene.top * part));
     }
     const double octave = scene.area.width() / (scene.last + 1 - scene.first);
     const int widest = metrics.horizontalAdvance(QStringLiteral("2^-108 "));
@@ -298,7 +293,7 @@ void HistogramPlot::paintBars(QPainter& painter, const Scene& scene) const
             painter.setPen(scene.colors.text);
             const double above = std::max(part.top(), bar.top() - QFontMetrics(font()).height() - 1);
             painter.drawText(QRectF(part.left() - 8, above, part.width() + 16, QFontMetrics(font()).height()),
-                Qt::AlignHCenter, percent(all));
+                Qt::AlignHCenter, exactPercent(all));
         }
     };
     column(scene.zeros, census.flushed, census.flushed + census.zero);

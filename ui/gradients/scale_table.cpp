@@ -22,11 +22,6 @@ namespace {
 constexpr int mostExponent = 24;
 constexpr int lookEveryMs = 16;
 
-QString percent(double share)
-{
-    return ScaleTable::tr("%1 %").arg(formatValue(share * 100, 3));
-}
-
 } // namespace
 
 ScaleTable::ScaleTable(SessionController* controller, QWidget* parent)
@@ -139,7 +134,7 @@ void ScaleTable::fill()
         const bool isPresent = lane != nullptr && trial.scale == lane->scale;
         const QStringList texts {
             isPresent ? tr("%1 (now)").arg(formatPowerOfTwo(trial.scale)) : formatPowerOfTwo(trial.scale),
-            trial.overflows ? tr("yes, skipped") : tr("no"), percent(trial.flushed), percent(trial.subnormal),
+            trial.overflows ? tr("yes, skipped") : tr("no"), exactPercent(trial.flushed), exactPercent(trial.subnormal),
             trial.overflows ? QStringLiteral("\u2013") : formatValue(trial.clipFactor)};
         for (int column = 0; column < texts.size(); ++column) {
             auto* item = new QTableWidgetItem(texts[column]);

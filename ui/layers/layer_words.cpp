@@ -1,7 +1,6 @@
 #include "ui/layers/layer_words.h"
 
 #include "ui/style/number_format.h"
-#include "ui/views/lane_words.h"
 
 #include <QCoreApplication>
 #include <QStringList>

@@ -102,6 +102,17 @@ QString formatExact(double value)
     return QString::fromLatin1(buffer, result.ptr - buffer);
 }
 
+QString percent(double share)
+{
+    return QLocale().toString(share * 100, 'f', share < 0.0995 ? 1 : 0) + QStringLiteral(" %");
+}
+
+QString exactPercent(double share)
+{
+    constexpr int digits = 3;
+    return formatValue(share * 100, digits) + QStringLiteral(" %");
+}
+
 QString formatCount(std::int64_t value)
 {
     return QLocale().toString(static_cast<qlonglong>(value));

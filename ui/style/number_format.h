@@ -18,6 +18,12 @@ QString formatColumn(double value, int digits = 4);
 /// The shortest text that reads back as the same double, C locale; "inf", "-inf", "nan" as pandas reads them.
 QString formatExact(double value);
 
+/// 0.125: "12 %", 0.0125: "1.3 %".
+QString percent(double share);
+
+/// As percent(), but with significant digits, for shares that may be tiny: "0.000381 %".
+QString exactPercent(double share);
+
 /// With digit grouping: "1,048,576".
 QString formatCount(std::int64_t value);
 

@@ -98,11 +98,6 @@ Sentence endSentence(const LaneStatus& lane, const LaneFacts& facts)
 
 } // namespace
 
-QString percent(double share)
-{
-    return QLocale().toString(share * 100, 'f', share < 0.0995 ? 1 : 0) + QStringLiteral(" %");
-}
-
 QString signOf(Tone tone)
 {
     switch (tone) {

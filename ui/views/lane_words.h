@@ -3,6 +3,7 @@
 
 #include "engine/train/session.h"
 #include "ui/session/lane_monitor.h"
+#include "ui/style/number_format.h"
 
 #include <QString>
 
@@ -36,7 +37,6 @@ QString weightsLabel(const std::string& weights);
 
 /// One line per kind of memory, total last.
 QString memoryText(const MemoryBytes& bytes);
-QString percent(double share); ///< 0.125: "12 %"
 /// "1.4 MiB"
 QString byteText(std::uint64_t bytes);
 
