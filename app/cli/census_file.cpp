@@ -28,12 +28,6 @@ void CensusFile::stepSampled(const std::shared_ptr<const StepSample>& sample)
     }
 }
 
-void CensusFile::stepsRecorded(std::span<const StepRecord>) { }
-
-void CensusFile::eventHappened(const Event&) { }
-
-void CensusFile::runEnded(std::uint32_t, const RunSummary&) { }
-
 TensorDump::TensorDump(std::filesystem::path folder)
     : m_folder(std::move(folder))
 {
@@ -76,11 +70,5 @@ void TensorDump::stepSampled(const std::shared_ptr<const StepSample>& sample)
         m_problem = error.what();
     }
 }
-
-void TensorDump::stepsRecorded(std::span<const StepRecord>) { }
-
-void TensorDump::eventHappened(const Event&) { }
-
-void TensorDump::runEnded(std::uint32_t, const RunSummary&) { }
 
 } // namespace mantissa::cli

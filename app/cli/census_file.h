@@ -17,10 +17,7 @@ public:
     explicit CensusFile(JsonLines& lines);
 
     void runStarted(const RunStart& start) override;
-    void stepsRecorded(std::span<const StepRecord> records) override;
-    void eventHappened(const Event& event) override;
     void stepSampled(const std::shared_ptr<const StepSample>& sample) override;
-    void runEnded(std::uint32_t lane, const RunSummary& summary) override;
 
 private:
     JsonLines& m_lines;
@@ -36,10 +33,7 @@ public:
     explicit TensorDump(std::filesystem::path folder);
 
     void runStarted(const RunStart& start) override;
-    void stepsRecorded(std::span<const StepRecord> records) override;
-    void eventHappened(const Event& event) override;
     void stepSampled(const std::shared_ptr<const StepSample>& sample) override;
-    void runEnded(std::uint32_t lane, const RunSummary& summary) override;
 
     /// What went wrong, in words; empty if nothing did. Once the session is over.
     [[nodiscard]] const std::string& problem() const { return m_problem; }

@@ -26,8 +26,4 @@ void MetricsFile::stepsRecorded(std::span<const StepRecord> records)
     }
 }
 
-void MetricsFile::eventHappened(const Event&) { }
-
-void MetricsFile::runEnded(std::uint32_t, const RunSummary&) { }
-
 } // namespace mantissa::cli

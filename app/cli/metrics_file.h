@@ -17,8 +17,6 @@ public:
 
     void runStarted(const RunStart& start) override;
     void stepsRecorded(std::span<const StepRecord> records) override;
-    void eventHappened(const Event& event) override;
-    void runEnded(std::uint32_t lane, const RunSummary& summary) override;
 
 private:
     JsonLines& m_lines;

@@ -68,8 +68,6 @@ std::string resultTable(const std::vector<LaneResult>& results)
     return table.text() + messages;
 }
 
-void LaneTally::runStarted(const RunStart&) { }
-
 void LaneTally::stepsRecorded(std::span<const StepRecord> records)
 {
     for (const StepRecord& record : records) {
@@ -80,10 +78,6 @@ void LaneTally::stepsRecorded(std::span<const StepRecord> records)
         }
     }
 }
-
-void LaneTally::eventHappened(const Event&) { }
-
-void LaneTally::runEnded(std::uint32_t, const RunSummary&) { }
 
 double LaneTally::meanFlushed(std::uint32_t lane) const
 {

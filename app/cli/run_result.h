@@ -26,10 +26,7 @@ std::string resultTable(const std::vector<LaneResult>& results);
 class LaneTally : public RunObserver
 {
 public:
-    void runStarted(const RunStart& start) override;
     void stepsRecorded(std::span<const StepRecord> records) override;
-    void eventHappened(const Event& event) override;
-    void runEnded(std::uint32_t lane, const RunSummary& summary) override;
 
     [[nodiscard]] double meanFlushed(std::uint32_t lane) const;
 

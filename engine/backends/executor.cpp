@@ -208,12 +208,14 @@ void Executor::writeFloats(ValueId value, std::span<const float> values)
     m_stream->synchronize();
 }
 
-void Executor::readFloats(ValueId value, std::span<float> values)
+std::vector<float> Executor::readFloats(ValueId value)
 {
     const TensorType& type = m_graph.value(value).type;
     std::vector<std::byte> bytes(type.bytes());
     read(value, bytes);
+    std::vector<float> values(static_cast<std::size_t>(type.shape.elements()));
     toFloats(type.dtype, bytes, values);
+    return values;
 }
 
 void Executor::copyFrom(Executor& from, ValueId source, ValueId target)
@@ -226,9 +228,7 @@ void Executor::copyFrom(Executor& from, ValueId source, ValueId target)
         m_stream->synchronize();
         return;
     }
-    std::vector<float> values(static_cast<std::size_t>(type.shape.elements()));
-    from.readFloats(source, values);
-    writeFloats(target, values);
+    writeFloats(target, from.readFloats(source));
 }
 
 void Executor::readKind(ValueKind kind, std::span<std::byte> bytes)

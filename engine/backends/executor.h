@@ -46,7 +46,7 @@ public:
     void read(ValueId value, std::span<std::byte> bytes); ///< waits
     /// The same with FP32 numbers, rounded to the value's format and exact from it. Both wait.
     void writeFloats(ValueId value, std::span<const float> values);
-    void readFloats(ValueId value, std::span<float> values);
+    [[nodiscard]] std::vector<float> readFloats(ValueId value);
     /// What `from` holds in a value of the same shape: bit for bit, or, where the formats differ, rounded to this one's
     /// or widened exactly. Waits.
     void copyFrom(Executor& from, ValueId source, ValueId target);

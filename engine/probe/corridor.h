@@ -5,6 +5,9 @@
 
 namespace mantissa {
 
+/// Of flushed elements: as many as a gradient can spare.
+inline constexpr double harmlessFlushedShare = 0.01;
+
 struct Corridor
 {
     double floor = 0; ///< the least power of two at which no more than a chosen share is flushed to zero; 0: any scale

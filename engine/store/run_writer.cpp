@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <condition_variable>
@@ -60,7 +59,6 @@ struct RunWriter::Impl
 
     // Writer's side.
     void loop();
-    [[nodiscard]] std::size_t queuedSamples() const;
     bool waitForReports(std::unique_lock<std::mutex>& lock);
     void sort(std::vector<Report>& reports, const std::map<std::uint32_t, std::int64_t>& lost);
     std::string tryToWrite();
@@ -76,7 +74,8 @@ struct RunWriter::Impl
     std::map<std::uint32_t, std::uint64_t> started; ///< runs handed over, per lane
     std::map<std::uint32_t, PendingRuns::Created> created;
     std::size_t held = 0; ///< records that the writer keeps
-    std::size_t heldSamples = 0; ///< that are not in the file
+    std::size_t queuedSamples = 0;
+    std::size_t heldSamples = 0; ///< samples that the writer keeps
     std::uint64_t writesRequested = 0;
     std::uint64_t writesAnswered = 0;
     bool stopping = false;
@@ -140,6 +139,7 @@ void RunWriter::Impl::loop()
         reports.swap(queue);
         // What was swapped out still counts until the new figure is known.
         held += reports.size();
+        heldSamples += std::exchange(queuedSamples, 0);
         const auto lost = std::exchange(lostSteps, {});
         lock.unlock();
 
@@ -149,7 +149,7 @@ void RunWriter::Impl::loop()
 
         lock.lock();
         held = pending.heldRecords();
-        heldSamples = pending.heldSamples() + queuedSamples();
+        heldSamples = pending.heldSamples();
         problem = std::move(trouble);
         created = pending.created();
         writesAnswered = ticket;
@@ -158,12 +158,6 @@ void RunWriter::Impl::loop()
             return;
         }
     }
-}
-
-std::size_t RunWriter::Impl::queuedSamples() const
-{
-    return static_cast<std::size_t>(std::count_if(
-        queue.begin(), queue.end(), [](const Report& report) { return std::holds_alternative<Sample>(report); }));
 }
 
 /// Returns true if this is the last time.
@@ -267,8 +261,8 @@ void RunWriter::stepSampled(const std::shared_ptr<const StepSample>& sample)
 {
     const std::lock_guard lock(m_impl->mutex);
     // What a step looked like is the first thing to let go where the file cannot be written.
-    if (m_impl->heldSamples < maxHeldSamples) {
-        ++m_impl->heldSamples;
+    if (m_impl->queuedSamples + m_impl->heldSamples < maxHeldSamples) {
+        ++m_impl->queuedSamples;
         m_impl->queue.emplace_back(sample);
         m_impl->wake.notify_one();
     }

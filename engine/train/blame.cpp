@@ -1,6 +1,7 @@
 #include "engine/train/blame.h"
 
 #include "engine/graph/op_def.h"
+#include "engine/probe/tensor_sample.h"
 #include "engine/train/lane.h"
 
 #include <fmt/format.h>
@@ -16,45 +17,22 @@ namespace {
 
 constexpr std::size_t mostSamples = 6; // named, of those concerned
 
-struct Range
-{
-    double smallest = 0;
-    double largest = 0;
-    std::uint64_t infinite = 0;
-    std::uint64_t nan = 0;
-
-    [[nodiscard]] bool isFinite() const { return infinite == 0 && nan == 0; }
-};
-
-std::vector<float> elementsOf(Executor& executor, ValueId id)
-{
-    std::vector<float> elements(static_cast<std::size_t>(executor.graph().value(id).type.shape.elements()));
-    executor.readFloats(id, elements);
-    return elements;
-}
-
 bool isFloating(const Value& value)
 {
     return value.type.dtype == DType::Float32 || isHalf(value.type.dtype);
 }
 
-Range rangeOf(std::span<const float> elements)
+TensorSample measured(const Value& value, std::span<const float> elements)
 {
-    Range range;
-    double smallest = std::numeric_limits<double>::infinity();
-    for (const float element : elements) {
-        const double magnitude = std::abs(double {element});
-        if (std::isnan(magnitude)) {
-            ++range.nan;
-        } else if (std::isinf(magnitude)) {
-            ++range.infinite;
-        } else if (magnitude > 0) {
-            range.largest = std::max(range.largest, magnitude);
-            smallest = std::min(smallest, magnitude);
-        }
-    }
-    range.smallest = std::isinf(smallest) ? 0 : smallest;
-    return range;
+    TensorSample sample;
+    sample.format = value.type.dtype;
+    measure(elements, sample);
+    return sample;
+}
+
+bool isFinite(std::span<const float> elements)
+{
+    return std::ranges::all_of(elements, [](float element) { return std::isfinite(element); });
 }
 
 /// The samples whose elements are not finite, if the first dimension counts them.
@@ -113,7 +91,7 @@ public:
     bool run(Blame& blame)
     {
         for (const ValueId id : m_lane.stepGraph().parameters) {
-            if (!rangeOf(elementsOf(m_executor, id)).isFinite()) {
+            if (!isFinite(m_executor.readFloats(id))) {
                 blame.weights.push_back(m_executor.graph().value(id).name);
             }
         }
@@ -136,7 +114,7 @@ private:
     {
         const Value& input = m_executor.graph().value(m_lane.stepGraph().input);
         if (input.type.dtype == DType::Float32) {
-            const std::vector<float> elements = elementsOf(m_executor, m_lane.stepGraph().input);
+            const std::vector<float> elements = m_executor.readFloats(m_lane.stepGraph().input);
             const auto hurt = hurtSamples(elements, input.type.shape, input.type.shape[0]);
             blame.samples.insert(blame.samples.end(), hurt.begin(), hurt.end());
         }
@@ -149,9 +127,10 @@ private:
             if (!isFloating(value)) {
                 continue;
             }
-            const std::vector<float> elements = elementsOf(m_executor, id);
-            const Range range = rangeOf(elements);
-            const bool isHurt = range.nan > 0 || (range.infinite > 0 && node.op != Op::ScaleMask);
+            const std::vector<float> elements = m_executor.readFloats(id);
+            const TensorSample seen = measured(value, elements);
+            const Census& census = seen.census;
+            const bool isHurt = census.nan > 0 || (census.infinite > 0 && node.op != Op::ScaleMask);
             if (isHurt && !blame.origin) {
                 blame.origin = NonFiniteOrigin {.op = node.name,
                     .kind = std::string(opDef(node.op).name),
@@ -159,13 +138,13 @@ private:
                     .format = value.type.dtype,
                     .phase = node.phase,
                     .elements = elements.size(),
-                    .infinite = range.infinite,
-                    .nan = range.nan,
+                    .infinite = census.infinite,
+                    .nan = census.nan,
                     .inputs = operandsOf(node),
                     .samples = hurtSamples(
                         elements, value.type.shape, m_executor.graph().value(m_lane.stepGraph().input).type.shape[0])};
             }
-            m_ranges[id] = range;
+            m_seen.insert_or_assign(id, seen);
         }
     }
 
@@ -178,8 +157,9 @@ private:
             if (!isFloating(value)) {
                 continue;
             }
-            const auto known = m_ranges.find(id);
-            const Range range = known != m_ranges.end() ? known->second : rangeOf(elementsOf(m_executor, id));
+            const auto known = m_seen.find(id);
+            const TensorSample range
+                = known != m_seen.end() ? known->second : measured(value, m_executor.readFloats(id));
             operands.push_back({value.name, value.type.dtype, range.smallest, range.largest});
         }
         return operands;
@@ -187,7 +167,7 @@ private:
 
     Lane& m_lane;
     Executor& m_executor;
-    std::map<ValueId, Range> m_ranges;
+    std::map<ValueId, TensorSample> m_seen;
 };
 
 /// Tries the step on copies of the lane.

@@ -57,19 +57,23 @@ struct RunSummary
     double unixSeconds = 0;
 };
 
-/// Called on the session's worker thread, between steps; must return quickly and not throw.
+/// Called on the session's worker thread, between steps; must return quickly and not throw. What an observer does not
+/// override, it does not care for.
 class RunObserver
 {
 public:
     virtual ~RunObserver() = default;
-    virtual void runStarted(const RunStart& start) = 0;
-    virtual void stepsRecorded(std::span<const StepRecord> records) = 0; ///< one per lane that stepped
-    virtual void eventHappened(const Event& event) = 0;
+
+    virtual void runStarted(const RunStart& /*start*/) { }
+
+    virtual void stepsRecorded(std::span<const StepRecord> /*records*/) { } ///< one per lane that stepped
+
+    virtual void eventHappened(const Event& /*event*/) { }
 
     /// A step just recorded, for those that were looked at.
     virtual void stepSampled(const std::shared_ptr<const StepSample>& /*sample*/) { }
 
-    virtual void runEnded(std::uint32_t lane, const RunSummary& summary) = 0;
+    virtual void runEnded(std::uint32_t /*lane*/, const RunSummary& /*summary*/) { }
 };
 
 } // namespace mantissa

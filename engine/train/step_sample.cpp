@@ -19,13 +19,6 @@ constexpr std::int64_t samplesPerStride = 100; // until it doubles
 
 using Elements = std::vector<float>;
 
-Elements elementsOf(Executor& executor, ValueId id)
-{
-    Elements elements(static_cast<std::size_t>(executor.graph().value(id).type.shape.elements()));
-    executor.readFloats(id, elements);
-    return elements;
-}
-
 double shareOf(std::size_t part, std::size_t whole)
 {
     return whole == 0 ? TensorSample::none : static_cast<double>(part) / static_cast<double>(whole);
@@ -70,7 +63,7 @@ public:
         , m_keepsElements(keepsElements)
     {
         for (const ValueId id : m_step.parameters) {
-            m_weights.push_back(elementsOf(m_executor, id));
+            m_weights.push_back(m_executor.readFloats(id));
             add(TensorRole::Weight, nameOf(id), m_executor.graph().value(id).type.dtype, m_weights.back());
         }
     }
@@ -148,7 +141,7 @@ private:
         if (value.kind != ValueKind::Activation || (value.type.dtype != DType::Float32 && !isHalf(value.type.dtype))) {
             return;
         }
-        const Elements elements = elementsOf(m_executor, id);
+        const Elements elements = m_executor.readFloats(id);
         const auto [place, isNew] = m_placeOf.try_emplace(id, m_sample.tensors.size());
         if (isNew) {
             const TensorRole role = isForward ? TensorRole::Activation : TensorRole::ActivationGradient;
@@ -193,7 +186,7 @@ private:
         const double scale = m_lane.scaler().unscaleBy();
         for (std::size_t i = 0; i < m_step.gradients.size(); ++i) {
             const std::string& name = nameOf(m_step.parameters[i]);
-            const Elements scaled = elementsOf(m_executor, m_step.gradients[i]);
+            const Elements scaled = m_executor.readFloats(m_step.gradients[i]);
             const std::optional<ValueId> rounding = m_step.gradientRoundings[i];
             const ValueId stored = rounding.value_or(m_step.gradients[i]);
             TensorSample& sample = add(TensorRole::Scaled, name, m_step.graph.value(stored).type.dtype, scaled);
@@ -232,8 +225,8 @@ private:
         }
         for (std::size_t i = 0; i < m_step.gradients.size(); ++i) {
             const ValueId id = m_step.gradients[i];
-            TensorSample& sample = add(
-                role, nameOf(m_step.parameters[i]), m_step.graph.value(id).type.dtype, elementsOf(m_executor, id));
+            TensorSample& sample
+                = add(role, nameOf(m_step.parameters[i]), m_step.graph.value(id).type.dtype, m_executor.readFloats(id));
             takeCensus(sample, id, role == TensorRole::Unscaled ? Phase::Unscale : Phase::Clip);
         }
     }
@@ -242,8 +235,8 @@ private:
     {
         for (std::size_t i = 0; i < m_weights.size(); ++i) {
             const ValueId id = m_step.parameters[i];
-            const Elements after = elementsOf(m_executor, id);
-            const Elements gradients = elementsOf(m_executor, m_step.gradients[i]);
+            const Elements after = m_executor.readFloats(id);
+            const Elements gradients = m_executor.readFloats(m_step.gradients[i]);
             const Elements& before = m_weights[i];
             Elements update(after.size());
             double squares = 0;
@@ -327,7 +320,7 @@ StepRecord StepSampler::step(Lane& lane, StepSample& into, bool keepsElements)
             if (stage == StepStage::Backward) {
                 reference.clear();
                 for (const ValueId id : m_twin->lane->stepGraph().gradients) {
-                    reference.push_back(elementsOf(m_twin->lane->executor(), id));
+                    reference.push_back(m_twin->lane->executor().readFloats(id));
                 }
             }
         });

@@ -27,6 +27,8 @@ struct StepSample
 /// Which steps are sampled.
 struct SamplingPlan
 {
+    static constexpr std::int64_t usually = 50; ///< for `every`, where a person looks on
+
     std::int64_t every = 0; ///< 0: none
     /// Ever less often as a run gets longer, so that some hundreds of samples span it, however long it is.
     bool thins = true;

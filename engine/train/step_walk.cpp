@@ -1,10 +1,10 @@
 #include "engine/train/step_walk.h"
 
+#include "engine/probe/tensor_sample.h"
 #include "engine/train/lane.h"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <tuple>
 
 namespace mantissa {
@@ -13,33 +13,20 @@ namespace {
 
 constexpr std::size_t mostRows = 8; // of one stage: what a person can take in
 
-std::vector<float> valuesOf(Executor& executor, ValueId id)
-{
-    std::vector<float> values(static_cast<std::size_t>(executor.graph().value(id).type.shape.elements()));
-    executor.readFloats(id, values);
-    return values;
-}
-
 WalkedTensor look(const Value& value, std::span<const float> elements)
 {
-    WalkedTensor tensor {
-        .name = value.name, .dtype = value.type.dtype, .elements = static_cast<std::int64_t>(elements.size())};
-    const double minNormal = limitsOf(value.type.dtype).minNormal;
-    double smallest = std::numeric_limits<double>::infinity();
-    for (const float element : elements) {
-        const double magnitude = std::abs(double {element});
-        if (!std::isfinite(magnitude)) {
-            ++tensor.nonFinite;
-        } else if (magnitude == 0) {
-            ++tensor.zeros;
-        } else {
-            tensor.largest = std::max(tensor.largest, magnitude);
-            smallest = std::min(smallest, magnitude);
-            tensor.subnormal += magnitude < minNormal ? 1 : 0;
-        }
-    }
-    tensor.smallest = std::isinf(smallest) ? 0 : smallest;
-    return tensor;
+    TensorSample sample;
+    sample.format = value.type.dtype;
+    measure(elements, sample);
+    const Census& census = sample.census;
+    return {.name = value.name,
+        .dtype = value.type.dtype,
+        .elements = static_cast<std::int64_t>(elements.size()),
+        .largest = sample.largest,
+        .smallest = sample.smallest,
+        .zeros = static_cast<std::int64_t>(census.zero),
+        .subnormal = static_cast<std::int64_t>(census.subnormal),
+        .nonFinite = static_cast<std::int64_t>(census.infinite + census.nan)};
 }
 
 double norm(std::span<const float> elements)
@@ -61,7 +48,7 @@ public:
         , m_step(lane.stepGraph())
     {
         for (const ValueId id : m_step.parameters) {
-            m_weights.push_back(valuesOf(m_executor, id));
+            m_weights.push_back(m_executor.readFloats(id));
         }
     }
 
@@ -130,7 +117,7 @@ private:
     {
         const Value& samples = m_step.graph.value(m_step.input);
         if (samples.type.dtype == DType::Float32) {
-            walked.tensors.push_back(look(samples, valuesOf(m_executor, m_step.input)));
+            walked.tensors.push_back(look(samples, m_executor.readFloats(m_step.input)));
         }
     }
 
@@ -159,7 +146,7 @@ private:
     {
         double squares = 0;
         for (const ValueId id : m_step.gradients) {
-            const std::vector<float> values = valuesOf(m_executor, id);
+            const std::vector<float> values = m_executor.readFloats(id);
             const double length = norm(values);
             squares += length * length;
             walked.tensors.push_back(look(m_step.graph.value(id), values));
@@ -177,8 +164,8 @@ private:
     {
         for (std::size_t i = 0; i < m_weights.size(); ++i) {
             const Value& value = m_step.graph.value(m_step.parameters[i]);
-            const std::vector<float> after = valuesOf(m_executor, m_step.parameters[i]);
-            const std::vector<float> gradients = valuesOf(m_executor, m_step.gradients[i]);
+            const std::vector<float> after = m_executor.readFloats(m_step.parameters[i]);
+            const std::vector<float> gradients = m_executor.readFloats(m_step.gradients[i]);
             const std::vector<float>& before = m_weights[i];
             WalkedUpdate update {
                 .name = value.name, .dtype = value.type.dtype, .elements = static_cast<std::int64_t>(after.size())};

@@ -14,8 +14,6 @@ void OutcomeCollector::stepsRecorded(std::span<const StepRecord> records)
     }
 }
 
-void OutcomeCollector::eventHappened(const Event&) { }
-
 void OutcomeCollector::runEnded(std::uint32_t lane, const RunSummary& summary)
 {
     m_lanes[lane].summary = summary;

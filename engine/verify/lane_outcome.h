@@ -22,7 +22,6 @@ class OutcomeCollector : public RunObserver
 public:
     void runStarted(const RunStart& start) override;
     void stepsRecorded(std::span<const StepRecord> records) override;
-    void eventHappened(const Event& event) override;
     void runEnded(std::uint32_t lane, const RunSummary& summary) override;
 
     /// In the order of the experiment's lanes.
