@@ -3,20 +3,19 @@
 #include "engine/core/error.h"
 #include "engine/probe/corridor.h"
 #include "ui/gradients/scale_table.h"
+#include "ui/graph/op_map_words.h"
 #include "ui/plots/curve_export.h"
+#include "ui/plots/picture_file.h"
 #include "ui/style/number_format.h"
 #include "ui/style/theme.h"
 
 #include <QBoxLayout>
 #include <QClipboard>
 #include <QComboBox>
-#include <QFileDialog>
 #include <QGuiApplication>
 #include <QKeyEvent>
 #include <QLabel>
-#include <QPageSize>
 #include <QPainter>
-#include <QPdfWriter>
 #include <QPushButton>
 #include <QSlider>
 #include <QSpinBox>
@@ -31,18 +30,10 @@ namespace {
 
 constexpr int lowestExponent = -10;
 constexpr int highestExponent = 40;
-constexpr double harmlessShare = 0.01; // of flushed elements: below it a scale counts as high enough
 
 int exponentOf(double scale)
 {
     return static_cast<int>(std::lround(std::log2(scale)));
-}
-
-QString formatTitle(DType format)
-{
-    return format == DType::Float16 ? QStringLiteral("FP16")
-        : format == DType::BFloat16 ? QStringLiteral("BF16")
-                                    : QStringLiteral("FP32");
 }
 
 } // namespace
@@ -159,7 +150,8 @@ GradientsPanel::GradientsPanel(SessionController* controller, QWidget* parent)
         follow();
     });
     connect(m_controller, &SessionController::sampled, this, &GradientsPanel::follow);
-    connect(m_controller, &SessionController::statusChanged, this, &GradientsPanel::updateScale);
+    // Sixty times a second: what the text says follows from the sample, and needs no status.
+    connect(m_controller, &SessionController::statusChanged, this, [this] { m_drawn ? updateApply() : updateScale(); });
     connect(m_controller, &SessionController::sessionReplaced, this, [this] {
         m_tried.reset();
         m_followsNewest = true;
@@ -333,7 +325,7 @@ void GradientsPanel::update(const SamplePtr& sample)
     content.held = *held;
     content.heldName
         = tr("%1: %2, as %3 holds them")
-              .arg(m_controller->laneName(*m_lane), m_role->currentText().toLower(), formatTitle(held->format));
+              .arg(m_controller->laneName(*m_lane), m_role->currentText().toLower(), formatLabel(held->format));
     content.color = m_color;
     content.axisTitle = role == TensorRole::Scaled || role == TensorRole::ActivationGradient
         ? tr("magnitude, times the scale 2^%1").arg(exponentOf(sample->scale))
@@ -379,6 +371,25 @@ QString GradientsPanel::whyNotApply() const
     return {};
 }
 
+bool GradientsPanel::canTry() const
+{
+    return m_plot->content() && m_plot->content()->reference;
+}
+
+void GradientsPanel::updateApply()
+{
+    if (!isVisible()) {
+        return;
+    }
+    const LaneStatus* lane = m_lane ? m_controller->laneStatus(*m_lane) : nullptr;
+    const QString whyNot = whyNotApply();
+    m_apply->setEnabled(canTry() && whyNot.isEmpty());
+    const bool hasScaler = lane != nullptr && lane->config->scaler && lane->config->scaler->family != "none";
+    m_apply->setToolTip(!whyNot.isEmpty() ? whyNot
+            : hasScaler                   ? tr("Sets the lane's scale before its next step")
+                                          : tr("Gives the lane a fixed scaler with this scale, before its next step"));
+}
+
 void GradientsPanel::updateScale()
 {
     if (!isVisible()) {
@@ -391,16 +402,10 @@ void GradientsPanel::updateScale()
         const QSignalBlocker blocker(m_scale);
         m_scale->setValue(exponent);
     }
-    const bool canTry = m_plot->content() && m_plot->content()->reference;
-    m_scale->setEnabled(canTry);
+    m_scale->setEnabled(canTry());
     m_scaleText->setText(formatScale(std::exp2(exponent)));
-    const QString whyNot = whyNotApply();
-    m_apply->setEnabled(canTry && whyNot.isEmpty());
-    const bool hasScaler = lane != nullptr && lane->config->scaler && lane->config->scaler->family != "none";
-    m_apply->setToolTip(!whyNot.isEmpty() ? whyNot
-            : hasScaler                   ? tr("Sets the lane's scale before its next step")
-                                          : tr("Gives the lane a fixed scaler with this scale, before its next step"));
-    if (!canTry) {
+    updateApply();
+    if (!canTry()) {
         m_forecast->clear();
         return;
     }
@@ -408,7 +413,7 @@ void GradientsPanel::updateScale()
     const bool isWhatIf = m_drawn->lower == DType::Float32;
     const DType format = isWhatIf ? DType::Float16 : m_drawn->lower;
     const RoundingForecast then = forecast(reference, exponent, format);
-    const Corridor corridor = corridorOf(reference, format, harmlessShare);
+    const Corridor corridor = corridorOf(reference, format, harmlessFlushedShare);
     const QString place = corridor.floor == 0 && std::isinf(corridor.ceiling) ? tr("Any scale will do.")
         : !corridor.exists()
         ? tr("No scale will do: what keeps the small ones from flushing makes the large ones overflow.")
@@ -420,7 +425,7 @@ void GradientsPanel::updateScale()
     const QString whatIf = isWhatIf ? tr("This lane is FP32 and loses nothing. If it were FP16: ") : QString();
     m_forecast->setText(whatIf
         + tr("At %1 rounding to %2 flushes %3 of the gradient, makes %4 subnormal, and %5. %6 %7")
-              .arg(formatPowerOfTwo(std::exp2(exponent)), formatTitle(format), exactPercent(then.flushed),
+              .arg(formatPowerOfTwo(std::exp2(exponent)), formatLabel(format), exactPercent(then.flushed),
                   exactPercent(then.subnormal),
                   then.overflows ? tr("overflows: the step is skipped") : tr("overflows nowhere"), place,
                   fidelityText(*m_drawn)));
@@ -461,27 +466,15 @@ void GradientsPanel::exportTo(const QString& file) const
     if (!m_plot->content()) {
         throw Error(ErrorCode::InvalidArgument, "There is no histogram to export yet.");
     }
-    constexpr double sharp = 2;
-    const QSize size = m_plot->size();
+    for (const char* suffix : {".png", ".pdf"}) {
+        if (file.endsWith(QLatin1String(suffix), Qt::CaseInsensitive)) {
+            const QSize size = m_plot->size();
+            writePicture(file, size, m_plot->content()->heldName,
+                [this, size](QPainter& painter) { m_plot->paint(painter, size); });
+            return;
+        }
+    }
     writeFile(file, [&](QIODevice& device) {
-        if (file.endsWith(QLatin1String(".png"), Qt::CaseInsensitive)) {
-            QImage image(size * sharp, QImage::Format_RGB32);
-            image.setDevicePixelRatio(sharp);
-            QPainter painter(&image);
-            m_plot->paint(painter, size);
-            painter.end();
-            return image.save(&device, "PNG");
-        }
-        if (file.endsWith(QLatin1String(".pdf"), Qt::CaseInsensitive)) {
-            QPdfWriter writer(&device);
-            const int dpi = logicalDpiX();
-            writer.setResolution(dpi);
-            writer.setPageSize(QPageSize(QSizeF(size) / dpi, QPageSize::Inch, QString(), QPageSize::ExactMatch));
-            writer.setPageMargins(QMarginsF());
-            QPainter painter(&writer);
-            m_plot->paint(painter, size);
-            return painter.end();
-        }
         QByteArray csv("step,scale,role,tensor,exponent,elements\n");
         const auto write = [&](const TensorSample& sample, TensorRole role) {
             for (std::size_t i = 0; i < sample.exponents.size(); ++i) {
@@ -508,16 +501,10 @@ void GradientsPanel::showExportDialog()
         emit notice(tr("There is no histogram to export yet."));
         return;
     }
-    const QString file = QFileDialog::getSaveFileName(
-        this, tr("Export the histogram"), QStringLiteral("gradients.png"), tr("PNG (*.png);;PDF (*.pdf);;CSV (*.csv)"));
-    if (file.isEmpty()) {
-        return;
-    }
-    try {
-        exportTo(file);
-        emit notice(tr("Saved as %1.").arg(file));
-    } catch (const Error& error) {
-        emit notice(QString::fromUtf8(error.what()));
+    const QString done = saveByDialog(this, QStringLiteral("gradients.png"),
+        tr("Picture (*.png);;PDF document (*.pdf);;Numbers (*.csv)"), [this](const QString& file) { exportTo(file); });
+    if (!done.isEmpty()) {
+        emit notice(done);
     }
 }
 

@@ -73,6 +73,8 @@ private:
     void fillTensors(const StepSample& sample);
     void update(const SamplePtr& sample);
     void updateScale();
+    void updateApply();
+    [[nodiscard]] bool canTry() const;
     [[nodiscard]] std::optional<TensorSample> sumOf(const StepSample& sample, TensorRole role) const;
     [[nodiscard]] QString fidelityText(const StepSample& sample) const;
     [[nodiscard]] QString whyNotApply() const;

@@ -4,22 +4,18 @@
 #include "engine/graph/op_def.h"
 #include "ui/graph/op_map_picture.h"
 #include "ui/graph/op_map_words.h"
+#include "ui/plots/picture_file.h"
 #include "ui/style/number_format.h"
 #include "ui/style/theme.h"
 
 #include <QActionGroup>
 #include <QApplication>
 #include <QClipboard>
-#include <QComboBox>
-#include <QDir>
-#include <QFileDialog>
-#include <QFileInfo>
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
-#include <QMessageBox>
 #include <QPainter>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -31,7 +27,6 @@ namespace mantissa {
 
 namespace {
 
-constexpr QSize swatchSize(20, 16);
 constexpr std::array formats {DType::Float32, DType::Float16, DType::BFloat16};
 
 /// How each format looks on the map.
@@ -80,7 +75,7 @@ private:
 OpMapPanel::OpMapPanel(SessionController* controller, QWidget* parent)
     : QWidget(parent)
     , m_controller(controller)
-    , m_lanes(new QComboBox)
+    , m_lanes(new LaneCombo(tr("Lane whose graph is shown")))
     , m_search(new QLineEdit)
     , m_found(new QLabel)
     , m_fold(new QToolButton)
@@ -89,9 +84,6 @@ OpMapPanel::OpMapPanel(SessionController* controller, QWidget* parent)
     , m_trouble(new QLabel)
     , m_view(new OpMapView)
 {
-    m_lanes->setAccessibleName(tr("Lane whose graph is shown"));
-    m_lanes->setIconSize(swatchSize);
-    m_lanes->setSizeAdjustPolicy(QComboBox::AdjustToContents);
     m_search->setPlaceholderText(tr("Find an op by name or kind"));
     m_search->setAccessibleName(tr("Find an op"));
     m_search->setClearButtonEnabled(true);
@@ -131,8 +123,7 @@ OpMapPanel::OpMapPanel(SessionController* controller, QWidget* parent)
     column->addWidget(m_trouble);
     column->addWidget(m_view, 1);
 
-    connect(m_lanes, &QComboBox::activated, this, [this](int index) {
-        const auto lane = m_lanes->itemData(index).value<std::uint32_t>();
+    connect(m_lanes, &LaneCombo::laneChosen, this, [this](std::uint32_t lane) {
         setLane(lane);
         emit laneChosen(lane);
     });
@@ -166,19 +157,10 @@ OpMapPanel::OpMapPanel(SessionController* controller, QWidget* parent)
     showEmpty(tr("No experiment is open. Ctrl+O opens one."));
 }
 
-void OpMapPanel::setLanes(const std::vector<OpMapLane>& lanes)
+void OpMapPanel::setLanes(const std::vector<LaneChoice>& lanes)
 {
-    m_looks = lanes;
-    m_lanes->clear();
-    for (const OpMapLane& lane : lanes) {
-        m_lanes->addItem(laneSwatch(lane.color, lane.style, true, swatchSize, devicePixelRatioF()), lane.name, lane.id);
-    }
-    const bool isKnown
-        = m_lane && std::ranges::any_of(m_looks, [this](const OpMapLane& lane) { return lane.id == *m_lane; });
-    if (isKnown) {
-        setLane(*m_lane);
-    } else if (!lanes.empty()) {
-        setLane(lanes.front().id);
+    if (const auto shown = m_lanes->setLanes(lanes, m_lane)) {
+        setLane(*shown);
     }
 }
 
@@ -189,7 +171,7 @@ void OpMapPanel::setLane(std::uint32_t lane)
         m_casts.reset();
         m_castsChange = 0;
     }
-    m_lanes->setCurrentIndex(m_lanes->findData(lane));
+    m_lanes->setLane(lane);
     follow();
     updateTexts();
 }
@@ -283,13 +265,13 @@ QString OpMapPanel::summaryText() const
 
 void OpMapPanel::updateTexts()
 {
-    const auto look = std::ranges::find_if(m_looks, [this](const OpMapLane& lane) { return lane.id == m_lane; });
+    const LaneChoice* const look = m_lanes->look();
     const bool hasMap = m_view->map() != nullptr;
-    m_view->setLaneColor(look == m_looks.end() || !hasMap ? QColor() : look->color);
+    m_view->setLaneColor(look == nullptr || !hasMap ? QColor() : look->color);
     const QString summary = summaryText();
     m_summary->setText(summary);
     m_summary->setToolTip(summary);
-    m_view->setAccessibleName(look == m_looks.end() ? tr("Op map") : tr("Op map of %1: %2").arg(look->name, summary));
+    m_view->setAccessibleName(look == nullptr ? tr("Op map") : tr("Op map of %1: %2").arg(look->name, summary));
     const bool hasBlocks = hasMap && !m_view->map()->blocks().empty();
     m_fold->setVisible(hasBlocks);
     m_fold->setText(hasFolded() ? tr("Unfold all") : tr("Fold all"));
@@ -461,9 +443,9 @@ QString OpMapPanel::pendingText(const nlohmann::json& patch, NodeIndex op) const
 OpMapPicture OpMapPanel::picture() const
 {
     OpMapPicture picture(*m_view->map(), m_view->layoutOfMap(), font(), palette());
-    const auto look = std::ranges::find_if(m_looks, [this](const OpMapLane& lane) { return lane.id == m_lane; });
-    picture.setTitle(look == m_looks.end() ? QString() : look->name, summaryText(),
-        look == m_looks.end() ? QColor(Qt::transparent) : look->color);
+    const LaneChoice* const look = m_lanes->look();
+    picture.setTitle(look == nullptr ? QString() : look->name, summaryText(),
+        look == nullptr ? QColor(Qt::transparent) : look->color);
     return picture;
 }
 
@@ -485,20 +467,11 @@ void OpMapPanel::showExportDialog()
     if (!m_view->map()) {
         return;
     }
-    const QString filters = tr("Picture (*.png);;PDF document (*.pdf);;SVG drawing (*.svg)");
-    QString filter;
-    QString file = QFileDialog::getSaveFileName(this, tr("Export"), QStringLiteral("graph.png"), filters, &filter);
-    if (file.isEmpty()) {
-        return;
-    }
-    if (QFileInfo(file).suffix().isEmpty()) {
-        file += filter.section(QLatin1Char('*'), 1).chopped(1);
-    }
-    try {
-        exportPicture(file);
-        emit notice(tr("Saved %1").arg(QDir::toNativeSeparators(file)));
-    } catch (const Error& error) {
-        QMessageBox::warning(this, tr("Export"), QString::fromUtf8(error.what()));
+    const QString done = saveByDialog(this, QStringLiteral("graph.png"),
+        tr("Picture (*.png);;PDF document (*.pdf);;SVG drawing (*.svg)"),
+        [this](const QString& file) { exportPicture(file); });
+    if (!done.isEmpty()) {
+        emit notice(done);
     }
 }
 

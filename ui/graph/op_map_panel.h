@@ -4,6 +4,7 @@
 #include "ui/graph/format_patch.h"
 #include "ui/graph/op_map_view.h"
 #include "ui/session/session_controller.h"
+#include "ui/style/lane_combo.h"
 
 #include <QColor>
 #include <QString>
@@ -16,7 +17,6 @@
 #include <string>
 #include <vector>
 
-class QComboBox;
 class QLabel;
 class QLineEdit;
 class QMenu;
@@ -26,22 +26,13 @@ namespace mantissa {
 
 class OpMapPicture;
 
-/// A lane to choose from, looking as everywhere else.
-struct OpMapLane
-{
-    std::uint32_t id = 0;
-    QString name;
-    QColor color;
-    Qt::PenStyle style = Qt::SolidLine;
-};
-
 class OpMapPanel : public QWidget
 {
     Q_OBJECT
 public:
     explicit OpMapPanel(SessionController* controller, QWidget* parent = nullptr);
 
-    void setLanes(const std::vector<OpMapLane>& lanes);
+    void setLanes(const std::vector<LaneChoice>& lanes);
     void setLane(std::uint32_t lane); ///< the one that is shown
     /// Selects the op that makes the value; false if the graph has no such value.
     bool showValue(const QString& name);
@@ -50,7 +41,7 @@ public:
 
     [[nodiscard]] QLineEdit* searchField() const { return m_search; }
 
-    [[nodiscard]] QComboBox* laneCombo() const { return m_lanes; }
+    [[nodiscard]] LaneCombo* laneCombo() const { return m_lanes; }
 
     /// "51 ops, 111 casts per step; 27 in FP16, 24 in FP32", and what the last change did to the casts.
     [[nodiscard]] QString summaryText() const;
@@ -91,7 +82,7 @@ private:
     [[nodiscard]] OpMapPicture picture() const;
 
     SessionController* m_controller;
-    QComboBox* m_lanes;
+    LaneCombo* m_lanes;
     QLineEdit* m_search;
     QLabel* m_found;
     QToolButton* m_fold;
@@ -99,7 +90,6 @@ private:
     QLabel* m_summary;
     QLabel* m_trouble;
     OpMapView* m_view;
-    std::vector<OpMapLane> m_looks;
     std::optional<std::uint32_t> m_lane;
     std::shared_ptr<const Graph> m_shown;
     std::optional<int> m_casts; ///< of the graph that is shown

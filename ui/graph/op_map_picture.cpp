@@ -1,12 +1,9 @@
 #include "ui/graph/op_map_picture.h"
 
-#include "ui/plots/curve_export.h"
+#include "ui/plots/picture_file.h"
 
 #include <QFontMetricsF>
-#include <QPageSize>
 #include <QPainter>
-#include <QPdfWriter>
-#include <QSvgGenerator>
 
 #include <algorithm>
 
@@ -15,7 +12,6 @@ namespace mantissa {
 namespace {
 
 constexpr double margin = 12;
-constexpr int pixelsPerInch = 96;
 
 } // namespace
 
@@ -64,41 +60,12 @@ void OpMapPicture::paint(QPainter& painter) const
 
 QImage OpMapPicture::image(double scale) const
 {
-    QImage image((size() * scale).toSize(), QImage::Format_RGB32);
-    QPainter painter(&image);
-    painter.scale(scale, scale);
-    paint(painter);
-    return image;
+    return imageOf(size(), scale, [this](QPainter& painter) { paint(painter); });
 }
 
 void OpMapPicture::write(const QString& file) const
 {
-    constexpr double sharp = 2;
-    writeFile(file, [&](QIODevice& device) {
-        if (file.endsWith(QLatin1String(".pdf"), Qt::CaseInsensitive)) {
-            QPdfWriter writer(&device);
-            writer.setResolution(pixelsPerInch);
-            writer.setPageSize(QPageSize(size() / pixelsPerInch, QPageSize::Inch, QString(), QPageSize::ExactMatch));
-            writer.setPageMargins(QMarginsF());
-            writer.setTitle(m_title);
-            writer.setCreator(QStringLiteral("Mantissa"));
-            QPainter painter(&writer);
-            paint(painter);
-            return true;
-        }
-        if (file.endsWith(QLatin1String(".svg"), Qt::CaseInsensitive)) {
-            QSvgGenerator generator;
-            generator.setOutputDevice(&device);
-            generator.setSize(size().toSize());
-            generator.setViewBox(QRectF(QPointF(), size()));
-            generator.setResolution(pixelsPerInch);
-            generator.setTitle(m_title);
-            QPainter painter(&generator);
-            paint(painter);
-            return true;
-        }
-        return image(sharp).save(&device, "PNG");
-    });
+    writePicture(file, size(), m_title, [this](QPainter& painter) { paint(painter); });
 }
 
 } // namespace mantissa

@@ -1,15 +1,13 @@
 #include "ui/layers/heat_painter.h"
 
 #include "ui/layers/layer_words.h"
-#include "ui/plots/curve_export.h"
+#include "ui/plots/picture_file.h"
 #include "ui/style/number_format.h"
 #include "ui/style/theme.h"
 
 #include <QCoreApplication>
 #include <QFontMetricsF>
-#include <QPageSize>
 #include <QPainter>
-#include <QPdfWriter>
 
 #include <algorithm>
 #include <cmath>
@@ -22,7 +20,6 @@ constexpr double margin = 12;
 constexpr double spacing = 6;
 constexpr double widestCell = 40; // so that the first steps do not shrink with every one that comes
 constexpr double gapFrom = 6; // cells at least so wide have a gap between them
-constexpr int pixelsPerInch = 96;
 constexpr double pictureCells = 640; // wide, at least
 
 QString tr(const char* text)
@@ -283,30 +280,12 @@ void HeatPicture::paint(QPainter& painter) const
 
 QImage HeatPicture::image(double scale) const
 {
-    QImage image((size() * scale).toSize(), QImage::Format_RGB32);
-    QPainter painter(&image);
-    painter.scale(scale, scale);
-    paint(painter);
-    return image;
+    return imageOf(size(), scale, [this](QPainter& painter) { paint(painter); });
 }
 
 void HeatPicture::write(const QString& file) const
 {
-    constexpr double sharp = 2;
-    writeFile(file, [&](QIODevice& device) {
-        if (file.endsWith(QLatin1String(".pdf"), Qt::CaseInsensitive)) {
-            QPdfWriter writer(&device);
-            writer.setResolution(pixelsPerInch);
-            writer.setPageSize(QPageSize(size() / pixelsPerInch, QPageSize::Inch, QString(), QPageSize::ExactMatch));
-            writer.setPageMargins(QMarginsF());
-            writer.setTitle(m_title);
-            writer.setCreator(QStringLiteral("Mantissa"));
-            QPainter painter(&writer);
-            paint(painter);
-            return true;
-        }
-        return image(sharp).save(&device, "PNG");
-    });
+    writePicture(file, size(), m_title, [this](QPainter& painter) { paint(painter); });
 }
 
 } // namespace mantissa

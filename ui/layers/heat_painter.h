@@ -62,7 +62,7 @@ public:
     [[nodiscard]] QSizeF size() const;
     void paint(QPainter& painter) const;
     [[nodiscard]] QImage image(double scale) const;
-    /// PNG or PDF by the file's suffix. Throws Error (Io).
+    /// PNG, PDF or SVG by the file's suffix. Throws Error (Io).
     void write(const QString& file) const;
 
 private:

@@ -3,20 +3,17 @@
 #include "engine/core/error.h"
 #include "ui/layers/layer_words.h"
 #include "ui/plots/curve_export.h"
+#include "ui/plots/picture_file.h"
 #include "ui/style/number_format.h"
 #include "ui/style/theme.h"
 
 #include <QApplication>
 #include <QClipboard>
 #include <QComboBox>
-#include <QDir>
-#include <QFileDialog>
-#include <QFileInfo>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
-#include <QMessageBox>
 #include <QPushButton>
 #include <QSplitter>
 #include <QStackedWidget>
@@ -29,26 +26,15 @@ namespace mantissa {
 
 namespace {
 
-constexpr QSize swatchSize(20, 16);
 constexpr int margin = 8;
 constexpr int refreshMs = 200;
-constexpr std::int64_t usualInterval = 50;
-
-QByteArray quoted(const std::string& name)
-{
-    QByteArray text = QByteArray::fromStdString(name);
-    if (text.contains(',') || text.contains('"')) {
-        text = '"' + text.replace("\"", "\"\"") + '"';
-    }
-    return text;
-}
 
 } // namespace
 
 LayersPanel::LayersPanel(SessionController* controller, QWidget* parent)
     : QWidget(parent)
     , m_controller(controller)
-    , m_lanes(new QComboBox)
+    , m_lanes(new LaneCombo(tr("Lane whose layers are shown")))
     , m_measures(new QComboBox)
     , m_groupings(new QComboBox)
     , m_filter(new QLineEdit)
@@ -146,9 +132,6 @@ LayersPanel::LayersPanel(SessionController* controller, QWidget* parent)
 
 void LayersPanel::buildControls()
 {
-    m_lanes->setAccessibleName(tr("Lane whose layers are shown"));
-    m_lanes->setIconSize(swatchSize);
-    m_lanes->setSizeAdjustPolicy(QComboBox::AdjustToContents);
     m_measures->setAccessibleName(tr("What the heat map shows"));
     for (const LayerMeasure measure : allLayerMeasures) {
         m_measures->addItem(titleOf(measure));
@@ -176,8 +159,7 @@ void LayersPanel::buildControls()
     exports->addAction(tr("Save as PNG, PDF or CSV\u2026"), this, &LayersPanel::showExportDialog);
     m_export->setMenu(exports);
 
-    connect(m_lanes, &QComboBox::activated, this, [this](int index) {
-        const auto lane = m_lanes->itemData(index).value<std::uint32_t>();
+    connect(m_lanes, &LaneCombo::laneChosen, this, [this](std::uint32_t lane) {
         setLane(lane);
         emit laneChosen(lane);
     });
@@ -194,7 +176,7 @@ void LayersPanel::buildEmptyPage()
     m_emptyLabel->setWordWrap(true);
     m_emptyLabel->setAlignment(Qt::AlignCenter);
     m_emptyLook->setToolTip(m_look->toolTip());
-    m_switchOn->setText(tr("Look at every %1th step").arg(usualInterval));
+    m_switchOn->setText(tr("Look at every %1th step").arg(SamplingPlan::usually));
     auto* buttons = new QHBoxLayout;
     buttons->addStretch();
     buttons->addWidget(m_emptyLook);
@@ -208,32 +190,23 @@ void LayersPanel::buildEmptyPage()
     connect(m_emptyLook, &QPushButton::clicked, m_controller, &SessionController::sampleNow);
     connect(m_switchOn, &QPushButton::clicked, this, [this] {
         SamplingPlan plan = m_controller->sampling();
-        plan.every = usualInterval;
+        plan.every = SamplingPlan::usually;
         m_controller->setSampling(plan);
         follow();
     });
 }
 
-void LayersPanel::setLanes(const std::vector<OpMapLane>& lanes)
+void LayersPanel::setLanes(const std::vector<LaneChoice>& lanes)
 {
-    m_looks = lanes;
-    m_lanes->clear();
-    for (const OpMapLane& lane : lanes) {
-        m_lanes->addItem(laneSwatch(lane.color, lane.style, true, swatchSize, devicePixelRatioF()), lane.name, lane.id);
-    }
-    const bool isKnown
-        = m_lane && std::ranges::any_of(m_looks, [this](const OpMapLane& lane) { return lane.id == *m_lane; });
-    if (isKnown) {
-        setLane(*m_lane);
-    } else if (!lanes.empty()) {
-        setLane(lanes.front().id);
+    if (const auto shown = m_lanes->setLanes(lanes, m_lane)) {
+        setLane(*shown);
     }
 }
 
 void LayersPanel::setLane(std::uint32_t lane)
 {
     m_lane = lane;
-    m_lanes->setCurrentIndex(m_lanes->findData(lane));
+    m_lanes->setLane(lane);
     m_isStale = true;
     follow();
 }
@@ -406,8 +379,8 @@ QString LayersPanel::cellText() const
 HeatPicture LayersPanel::picture() const
 {
     HeatPicture picture(m_table->content(), m_table->shownRows(), font(), palette());
-    const auto look = std::ranges::find_if(m_looks, [this](const OpMapLane& lane) { return lane.id == m_lane; });
-    const bool isKnown = look != m_looks.end();
+    const LaneChoice* const look = m_lanes->look();
+    const bool isKnown = look != nullptr;
     picture.setTitle(isKnown ? tr("%1: %2").arg(look->name, titleOf(m_layers->measure())) : QString(),
         isKnown ? look->color : QColor(Qt::transparent));
     return picture;
@@ -430,14 +403,14 @@ void LayersPanel::exportTo(const QString& file) const
     const LayerGrid& grid = m_layers->grid();
     const LayerMeasure measure = m_layers->measure();
     writeFile(file, [&](QIODevice& device) {
-        const QByteArray lane = quoted(m_controller->laneName(*m_lane).toStdString());
+        const QByteArray lane = quoted(m_controller->laneName(*m_lane), ',');
         bool ok
             = device.write("lane,step,layer," + QByteArray::fromStdString(std::string(nameOf(measure))) + '\n') >= 0;
         for (std::size_t column = 0; column < grid.columns(); ++column) {
             const QByteArray step = QByteArray::number(static_cast<qlonglong>(grid.step(column)));
             for (const std::size_t row : m_table->shownRows()) {
-                const QByteArray line = lane + ',' + step + ',' + quoted(grid.rows()[row]) + ','
-                    + formatExact(grid.value(row, column, measure)).toLatin1() + '\n';
+                const QByteArray line = lane + ',' + step + ',' + quoted(QString::fromStdString(grid.rows()[row]), ',')
+                    + ',' + formatExact(grid.value(row, column, measure)).toLatin1() + '\n';
                 ok = ok && device.write(line) == line.size();
             }
         }
@@ -451,20 +424,10 @@ void LayersPanel::showExportDialog()
         emit notice(tr("There is nothing to export yet."));
         return;
     }
-    const QString filters = tr("Picture (*.png);;PDF document (*.pdf);;Numbers (*.csv)");
-    QString filter;
-    QString file = QFileDialog::getSaveFileName(this, tr("Export"), QStringLiteral("layers.png"), filters, &filter);
-    if (file.isEmpty()) {
-        return;
-    }
-    if (QFileInfo(file).suffix().isEmpty()) {
-        file += filter.section(QLatin1Char('*'), 1).chopped(1);
-    }
-    try {
-        exportTo(file);
-        emit notice(tr("Saved %1").arg(QDir::toNativeSeparators(file)));
-    } catch (const Error& error) {
-        QMessageBox::warning(this, tr("Export"), QString::fromUtf8(error.what()));
+    const QString done = saveByDialog(this, QStringLiteral("layers.png"),
+        tr("Picture (*.png);;PDF document (*.pdf);;Numbers (*.csv)"), [this](const QString& file) { exportTo(file); });
+    if (!done.isEmpty()) {
+        emit notice(done);
     }
 }
 

@@ -1,11 +1,11 @@
 /// The "Layers" tab: a lane's sampled steps layer by layer, what becomes of its gradient, and what its scaler did.
 #pragma once
 
-#include "ui/graph/op_map_panel.h"
 #include "ui/layers/layer_table.h"
 #include "ui/layers/ledger_strip.h"
 #include "ui/layers/survival_funnel.h"
 #include "ui/session/session_controller.h"
+#include "ui/style/lane_combo.h"
 
 #include <QTimer>
 #include <QWidget>
@@ -29,7 +29,7 @@ class LayersPanel : public QWidget
 public:
     explicit LayersPanel(SessionController* controller, QWidget* parent = nullptr);
 
-    void setLanes(const std::vector<OpMapLane>& lanes);
+    void setLanes(const std::vector<LaneChoice>& lanes);
     void setLane(std::uint32_t lane); ///< the one that is shown
     void setMeasure(LayerMeasure measure);
     void setGrouping(LayerGrouping grouping);
@@ -46,7 +46,7 @@ public:
 
     [[nodiscard]] const SkipLedger& ledger(std::uint32_t lane) { return m_ledgers[lane]; }
 
-    [[nodiscard]] QComboBox* laneCombo() const { return m_lanes; }
+    [[nodiscard]] LaneCombo* laneCombo() const { return m_lanes; }
 
     [[nodiscard]] QComboBox* measureCombo() const { return m_measures; }
 
@@ -89,7 +89,7 @@ private:
     [[nodiscard]] const LaneStatus* laneStatus() const;
 
     SessionController* m_controller;
-    QComboBox* m_lanes;
+    LaneCombo* m_lanes;
     QComboBox* m_measures;
     QComboBox* m_groupings;
     QLineEdit* m_filter;
@@ -107,7 +107,6 @@ private:
     LedgerStrip* m_ledgerStrip;
     QLabel* m_ledgerWords;
     QTimer m_timer; ///< numbers that change faster than this can't be read
-    std::vector<OpMapLane> m_looks;
     std::optional<std::uint32_t> m_lane;
     LayerGrouping m_grouping = LayerGrouping::Layers;
     std::optional<std::int64_t> m_step; ///< that a person chose; unset: the newest

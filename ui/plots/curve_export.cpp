@@ -11,22 +11,22 @@ namespace mantissa {
 
 namespace {
 
-QByteArray quoted(const QString& name, char separator)
-{
-    QByteArray text = name.toUtf8();
-    if (text.contains(separator) || text.contains('"') || text.contains('\n')) {
-        text.replace("\"", "\"\"");
-        text = '"' + text + '"';
-    }
-    return text;
-}
-
 QByteArray number(const std::optional<double>& value)
 {
     return value ? formatExact(*value).toLatin1() : QByteArray();
 }
 
 } // namespace
+
+QByteArray quoted(const QString& text, char separator)
+{
+    QByteArray field = text.toUtf8();
+    if (field.contains(separator) || field.contains('"') || field.contains('\n')) {
+        field.replace("\"", "\"\"");
+        field = '"' + field + '"';
+    }
+    return field;
+}
 
 bool writeCurves(QIODevice& device, const LaneCollection& lanes, std::int64_t first, std::int64_t last, char separator)
 {

@@ -22,6 +22,9 @@ bool writeCurves(QIODevice& device, const LaneCollection& lanes, std::int64_t fi
 /// Paints `canvas`, legend included, in its size on screen.
 void paintCanvas(PlotCanvas& canvas, QPaintDevice& device, double scale);
 
+/// `text` as a field of a line whose fields `separator` parts: quoted where it must be.
+QByteArray quoted(const QString& text, char separator);
+
 /// Opens `file`, lets `write` fill it, and replaces the old file only if all went well. Throws Error (Io).
 void writeFile(const QString& file, const std::function<bool(QIODevice&)>& write);
 

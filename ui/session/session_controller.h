@@ -187,7 +187,7 @@ private:
     std::vector<StepRecord> m_records;
     std::vector<Event> m_events;
     std::vector<SamplePtr> m_newSamples;
-    SamplingPlan m_sampling {.every = 50};
+    SamplingPlan m_sampling {.every = SamplingPlan::usually};
     QTimer m_timer;
     QThreadPool m_reaper; ///< ends sessions, whose last step may take a while, and removes old checkpoints
 };

@@ -235,7 +235,6 @@ bool MainWindow::showsGradients() const
 
 void MainWindow::drawCorridors()
 {
-    constexpr double harmlessShare = 0.01;
     for (const std::uint32_t lane : m_lanes->lanes()) {
         const auto [known, isNew] = m_corridorsUpTo.try_emplace(lane, -1);
         for (const SamplePtr& sample : m_controller->samples(lane)) {
@@ -243,7 +242,7 @@ void MainWindow::drawCorridors()
                 continue;
             }
             known->second = sample->step;
-            if (const auto corridor = corridorOf(*sample, harmlessShare)) {
+            if (const auto corridor = corridorOf(*sample, harmlessFlushedShare)) {
                 m_dashboard->addCorridor(lane, sample->step, corridor->floor, corridor->ceiling);
             }
         }
@@ -351,7 +350,7 @@ void MainWindow::followLanes()
         }
     }
     const auto status = m_controller->status();
-    std::vector<OpMapLane> looks;
+    std::vector<LaneChoice> looks;
     for (const std::uint32_t lane : lanes) {
         const LaneLook look = m_lanes->look(lane);
         looks.push_back({lane, look.name, look.color, look.style});
