@@ -34,8 +34,7 @@ void blowUp(Lane& lane, const std::string& parameter, float factor)
     for (const ValueId id : lane.stepGraph().parameters) {
         const Value& value = lane.stepGraph().graph.value(id);
         if (value.name == parameter) {
-            std::vector<float> values(static_cast<std::size_t>(value.type.shape.elements()));
-            lane.executor().readFloats(id, values);
+            std::vector<float> values = lane.executor().readFloats(id);
             for (float& each : values) {
                 each *= factor;
             }

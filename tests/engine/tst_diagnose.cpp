@@ -1,7 +1,5 @@
 // Planted faults are named, with the right severity; healthy runs of every model get no problem at all.
-#include "engine/diagnose/diagnose.h"
-#include "engine/train/session.h"
-#include "tests/support/run_recorder.h"
+#include "tests/support/trained_lanes.h"
 
 #include <QtTest>
 
@@ -14,56 +12,21 @@ namespace {
 
 using json = nlohmann::json;
 
-struct LaneRun
-{
-    LaneConfig config;
-    std::vector<StepRecord> records;
-    std::vector<Event> events;
-    std::optional<RunStatus> status;
-};
-
-/// Trains a whole experiment, with a fix in every lane; one entry per lane, by name.
-std::map<std::string, LaneRun> train(const json& settings, const json& fix = json::object())
+/// With a fix in every lane.
+std::map<std::string, TrainedLane> train(const json& settings, const json& fix = json::object())
 {
     json document {{"mantissa", 1}, {"name", "t"}, {"steps", 120}, {"data", {{"kind", "digits"}, {"batch", 32}}},
         {"model", {{"hidden", {32, 32}}}}, {"optimizer", {{"kind", "adamw"}, {"lr", 0.003}}}};
     document.merge_patch(settings);
-    RunRecorder recorder;
-    SessionOptions options;
-    options.observers = {&recorder};
-    Experiment experiment = parseExperiment(document.dump(), "t");
-    for (LaneConfig& lane : experiment.lanes) {
-        std::vector<std::pair<std::string, json>> settingsOfFix;
-        for (const auto& [path, value] : fix.items()) {
-            settingsOfFix.emplace_back(path, value);
-        }
-        lane = withOverrides(lane, settingsOfFix);
-    }
-    Session session(std::move(experiment), options);
-    session.run();
-    session.waitUntilIdle();
-    std::map<std::string, LaneRun> runs;
-    for (const LaneStatus& lane : session.status()->lanes) {
-        LaneRun& run = runs[lane.config->name];
-        run.config = *lane.config;
-        run.status = lane.status;
-        std::ranges::copy_if(recorder.records, std::back_inserter(run.records),
-            [&lane](const StepRecord& record) { return record.lane == lane.id; });
-        std::ranges::copy_if(recorder.events, std::back_inserter(run.events),
-            [&lane](const Event& event) { return event.lane == lane.id; });
-    }
-    return runs;
+    return trainLanes(document, fix);
 }
 
-std::vector<Finding> findingsOf(const std::map<std::string, LaneRun>& runs, const std::string& name)
+std::vector<Finding> findingsOf(const std::map<std::string, TrainedLane>& runs, const std::string& name)
 {
-    const LaneRun& run = runs.at(name);
-    RunView view {run.config, run.records, run.events, run.status};
+    RunView view = runs.at(name).view();
     for (const auto& [other, lane] : runs) {
-        const RunView otherView {lane.config, lane.records, lane.events, lane.status};
-        const RunFacts facts = factsOf(otherView);
-        if (other != name && facts.lower == DType::Float32) {
-            view.siblings.push_back({other, facts.isBroken() || facts.hasRisen(), facts.stepMs});
+        if (other != name && factsOf(lane.view()).lower == DType::Float32) {
+            view.siblings.push_back(lane.asSibling());
         }
     }
     return diagnose(view);
@@ -75,26 +38,10 @@ const Finding* find(const std::vector<Finding>& findings, const std::string& rul
     return found == findings.end() ? nullptr : &*found;
 }
 
-QByteArray textOf(const std::vector<Finding>& findings)
-{
-    std::string text;
-    for (const Finding& finding : findings) {
-        text += finding.rule + " (" + std::string(nameOf(finding.severity)) + "): " + finding.title + " -> "
-            + finding.advice + " " + finding.evidence.dump() + "\n";
-    }
-    return QByteArray::fromStdString(text.empty() ? "nothing" : text);
-}
-
 json oneLane(json settings)
 {
     settings["lanes"] = {{{"name", "a"}}};
     return settings;
-}
-
-json merged(json a, const json& b)
-{
-    a.merge_patch(b);
-    return a;
 }
 
 const json fp16 {{"precision", {{"policy", "fp16"}}}};
@@ -259,7 +206,7 @@ private slots:
     void whatWasPutRightIsSaidWithItsSteps()
     {
         const auto runs = train(oneLane(merged(amp, {{"clip", {{"order", "clip-then-unscale"}, {"max_norm", 1}}}})));
-        const LaneRun& run = runs.at("a");
+        const TrainedLane& run = runs.at("a");
         RunView view {run.config, run.records, run.events, run.status};
         view.config = withSetting(run.config, "clip.order", "unscale-then-clip");
         view.history = {{0, run.config}, {50, view.config}, {80, run.config}, {81, view.config}};
@@ -273,7 +220,7 @@ private slots:
     /// A run that begins near zero and jumps about there has not diverged, nor does it spike.
     void aResumedRunNearZeroIsHealthy()
     {
-        LaneRun run;
+        TrainedLane run;
         run.config = parseExperiment(R"({"mantissa": 1, "lanes": [{"name": "a"}]})", "t").lanes[0];
         for (int i = 0; i < 300; ++i) {
             StepRecord record;

@@ -11,9 +11,7 @@
 //   R42: a checkpoint always holds FP32 masters; tst_checkpoint holds that. R47, R50: differences between devices.
 //   R48: times of this machine say nothing about others; slower_than_fp32 says so. R49: weights judged in other
 //   formats.
-#include "engine/diagnose/diagnose.h"
-#include "engine/train/session.h"
-#include "tests/support/run_recorder.h"
+#include "tests/support/trained_lanes.h"
 
 #include <QtTest>
 
@@ -25,67 +23,18 @@ using json = nlohmann::json;
 
 namespace {
 
-struct LaneRun
-{
-    LaneConfig config;
-    std::vector<StepRecord> records;
-    std::vector<Event> events;
-    std::optional<RunStatus> status;
-
-    [[nodiscard]] RunView view() const { return {config, records, events, status}; }
-};
-
-std::map<std::string, LaneRun> train(const json& settings)
+/// On the lane "a", beside its FP32 twin if there is a lane "fp32".
+std::vector<Finding> findingsOn(const json& settings)
 {
     json document {{"mantissa", 1}, {"name", "t"}, {"steps", 120}, {"data", {{"kind", "digits"}, {"batch", 16}}},
         {"model", {{"hidden", {32, 32}}}}, {"optimizer", {{"kind", "adamw"}, {"lr", 0.003}}}};
     document.merge_patch(settings);
-    RunRecorder recorder;
-    SessionOptions options;
-    options.observers = {&recorder};
-    Session session(parseExperiment(document.dump(), "t"), options);
-    session.run();
-    session.waitUntilIdle();
-    std::map<std::string, LaneRun> runs;
-    for (const LaneStatus& lane : session.status()->lanes) {
-        LaneRun& run = runs[lane.config->name];
-        run.config = *lane.config;
-        run.status = lane.status;
-        std::ranges::copy_if(recorder.records, std::back_inserter(run.records),
-            [&lane](const StepRecord& record) { return record.lane == lane.id; });
-        std::ranges::copy_if(recorder.events, std::back_inserter(run.events),
-            [&lane](const Event& event) { return event.lane == lane.id; });
-    }
-    return runs;
-}
-
-/// On the lane "a", beside its FP32 twin if there is a lane "fp32".
-std::vector<Finding> findingsOn(const json& settings)
-{
-    const auto runs = train(settings);
-    RunView view = runs.at("a").view();
-    if (const auto fp32 = runs.find("fp32"); fp32 != runs.end()) {
-        const RunView twin = fp32->second.view();
-        const RunFacts facts = factsOf(twin);
-        view.siblings.push_back({"fp32", facts.isBroken() || facts.hasRisen(), facts.stepMs});
+    const auto lanes = trainLanes(document);
+    RunView view = lanes.at("a").view();
+    if (const auto fp32 = lanes.find("fp32"); fp32 != lanes.end()) {
+        view.siblings.push_back(fp32->second.asSibling());
     }
     return diagnose(view);
-}
-
-QByteArray textOf(const std::vector<Finding>& findings)
-{
-    std::string text;
-    for (const Finding& finding : findings) {
-        text += finding.rule + " (" + std::string(nameOf(finding.severity)) + "): " + finding.title + " -> "
-            + finding.advice + " " + finding.evidence.dump() + "\n";
-    }
-    return QByteArray::fromStdString(text.empty() ? "nothing" : text);
-}
-
-json merged(json a, const json& b)
-{
-    a.merge_patch(b);
-    return a;
 }
 
 json alone(json lane)

@@ -16,6 +16,28 @@ namespace {
 
 constexpr int patienceMs = 60'000;
 
+/// A panel beside a session that stores its runs.
+struct Desk
+{
+    QTemporaryDir folder {};
+    std::filesystem::path database = folder.filePath(QStringLiteral("runs.db")).toStdString();
+    SessionController controller {database};
+    RunLoader loader {database};
+    FindingsPanel panel {&controller, &loader};
+
+    Desk()
+    {
+        QObject::connect(&controller, &SessionController::statusChanged, &panel, qOverload<>(&FindingsPanel::follow));
+        panel.show();
+        controller.open(ExperimentDocument(smallExperiment(400)));
+    }
+
+    [[nodiscard]] bool isReady() const
+    {
+        return controller.status() && controller.status()->state == SessionState::Ready;
+    }
+};
+
 } // namespace
 
 class TestFindingsPanel : public QObject
@@ -26,15 +48,10 @@ private slots:
 
     void faultsAreNamedWhenTrainingPauses()
     {
-        const QTemporaryDir folder;
-        const std::filesystem::path database = folder.filePath(QStringLiteral("runs.db")).toStdString();
-        SessionController controller(database);
-        RunLoader loader(database);
-        FindingsPanel panel(&controller, &loader);
-        connect(&controller, &SessionController::statusChanged, &panel, qOverload<>(&FindingsPanel::follow));
-        panel.show();
-        controller.open(ExperimentDocument(smallExperiment(400)));
-        QTRY_VERIFY_WITH_TIMEOUT(controller.status() && controller.status()->state == SessionState::Ready, patienceMs);
+        Desk desk;
+        SessionController& controller = desk.controller;
+        FindingsPanel& panel = desk.panel;
+        QTRY_VERIFY_WITH_TIMEOUT(desk.isReady(), patienceMs);
         const std::uint32_t amp = controller.status()->lanes.at(1).id;
         panel.setLane(amp);
         QVERIFY(panel.text().contains(QStringLiteral("once it has trained")));
@@ -56,15 +73,10 @@ private slots:
 
     void fixesMakeLanes()
     {
-        const QTemporaryDir folder;
-        const std::filesystem::path database = folder.filePath(QStringLiteral("runs.db")).toStdString();
-        SessionController controller(database);
-        RunLoader loader(database);
-        FindingsPanel panel(&controller, &loader);
-        connect(&controller, &SessionController::statusChanged, &panel, qOverload<>(&FindingsPanel::follow));
-        panel.show();
-        controller.open(ExperimentDocument(smallExperiment(400)));
-        QTRY_VERIFY_WITH_TIMEOUT(controller.status() && controller.status()->state == SessionState::Ready, patienceMs);
+        Desk desk;
+        SessionController& controller = desk.controller;
+        FindingsPanel& panel = desk.panel;
+        QTRY_VERIFY_WITH_TIMEOUT(desk.isReady(), patienceMs);
         const std::uint32_t amp = controller.status()->lanes.at(1).id;
         panel.setLane(amp);
         controller.set(amp, "clip", {{"order", "clip-then-unscale"}, {"max_norm", 2}});
@@ -91,15 +103,10 @@ private slots:
     /// A step that broke is trained again from the state before it, and its cause is told.
     void aBrokenStepIsSearched()
     {
-        const QTemporaryDir folder;
-        const std::filesystem::path database = folder.filePath(QStringLiteral("runs.db")).toStdString();
-        SessionController controller(database);
-        RunLoader loader(database);
-        FindingsPanel panel(&controller, &loader);
-        connect(&controller, &SessionController::statusChanged, &panel, qOverload<>(&FindingsPanel::follow));
-        panel.show();
-        controller.open(ExperimentDocument(smallExperiment(400)));
-        QTRY_VERIFY_WITH_TIMEOUT(controller.status() && controller.status()->state == SessionState::Ready, patienceMs);
+        Desk desk;
+        SessionController& controller = desk.controller;
+        FindingsPanel& panel = desk.panel;
+        QTRY_VERIFY_WITH_TIMEOUT(desk.isReady(), patienceMs);
         const std::uint32_t amp = controller.status()->lanes.at(1).id;
         panel.setLane(amp);
         controller.runSteps(30);

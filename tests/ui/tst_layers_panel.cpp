@@ -1,5 +1,6 @@
 // The layer view in its window, driven by keys and clicks. What it shows is compared with the session's samples.
 #include "engine/core/error.h"
+#include "tests/ui/open_window.h"
 #include "tests/ui/small_experiment.h"
 #include "ui/layers/layer_words.h"
 #include "ui/layers/layers_panel.h"
@@ -90,21 +91,13 @@ private:
 
 void TestLayersPanel::initTestCase()
 {
-    static QTemporaryDir home;
-    qputenv("XDG_CONFIG_HOME", home.path().toUtf8());
-    qputenv("XDG_STATE_HOME", home.path().toUtf8());
-    qputenv("XDG_DATA_HOME", home.path().toUtf8());
+    test::useOwnHome();
 }
 
 void TestLayersPanel::init()
 {
     m_folder = std::make_unique<QTemporaryDir>();
-    MainWindow::Options options;
-    options.database = m_folder->filePath(QStringLiteral("runs.db")).toStdString();
-    options.remembersState = false;
-    m_window = std::make_unique<MainWindow>(options);
-    m_window->resize(1280, 800);
-    m_window->show();
+    m_window = test::openWindow(*m_folder);
     QVERIFY(QTest::qWaitForWindowActive(m_window.get()));
 }
 
@@ -117,11 +110,7 @@ void TestLayersPanel::cleanup()
 void TestLayersPanel::open(const std::string& text, std::int64_t every)
 {
     m_window->controller()->setSampling({.every = every});
-    const QString file = m_folder->filePath(QStringLiteral("experiment.json"));
-    QFile target(file);
-    QVERIFY(target.open(QIODevice::WriteOnly));
-    target.write(QByteArray::fromStdString(text));
-    target.close();
+    const QString file = test::writeFileIn(*m_folder, QStringLiteral("experiment.json"), text);
     QVERIFY2(m_window->openFile(file), qPrintable(m_window->messageBar()->text()));
     QTRY_COMPARE_WITH_TIMEOUT(m_window->laneList()->lanes().size(), std::size_t {2}, patienceMs);
     QTest::keyClick(m_window.get(), Qt::Key_7, Qt::ControlModifier);

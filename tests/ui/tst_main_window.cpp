@@ -2,6 +2,7 @@
 /// the database hold.
 #include "engine/store/run_store.h"
 #include "engine/verify/shipped_experiments.h"
+#include "tests/ui/open_window.h"
 #include "tests/ui/small_experiment.h"
 #include "ui/plots/dashboard.h"
 #include "ui/views/code_view.h"
@@ -44,17 +45,6 @@ using mantissa::test::smallExperimentText;
 namespace {
 
 constexpr int patienceMs = 120'000;
-
-QString write(const QTemporaryDir& folder, const QString& name, const std::string& text)
-{
-    const QString path = folder.filePath(name);
-    QFile file(path);
-    if (!file.open(QIODevice::WriteOnly)) {
-        return {};
-    }
-    file.write(QByteArray::fromStdString(text));
-    return path;
-}
 
 SessionState stateOf(const MainWindow& window)
 {
@@ -135,21 +125,13 @@ private:
 
 void TestMainWindow::initTestCase()
 {
-    static QTemporaryDir home;
-    qputenv("XDG_CONFIG_HOME", home.path().toUtf8());
-    qputenv("XDG_STATE_HOME", home.path().toUtf8());
-    qputenv("XDG_DATA_HOME", home.path().toUtf8());
+    test::useOwnHome();
 }
 
 void TestMainWindow::init()
 {
     m_folder = std::make_unique<QTemporaryDir>();
-    MainWindow::Options options;
-    options.database = database();
-    options.remembersState = false;
-    m_window = std::make_unique<MainWindow>(options);
-    m_window->resize(1280, 800);
-    m_window->show();
+    m_window = test::openWindow(*m_folder);
     QVERIFY(QTest::qWaitForWindowActive(m_window.get()));
 }
 
@@ -161,7 +143,7 @@ void TestMainWindow::cleanup()
 
 void TestMainWindow::open(const std::string& text)
 {
-    const QString file = write(*m_folder, QStringLiteral("experiment.json"), text);
+    const QString file = test::writeFileIn(*m_folder, QStringLiteral("experiment.json"), text);
     QVERIFY2(m_window->openFile(file), qPrintable(m_window->messageBar()->text()));
     QTRY_VERIFY_WITH_TIMEOUT(stateOf(*m_window) == SessionState::Ready, patienceMs);
     QTRY_VERIFY_WITH_TIMEOUT(m_window->dashboard()->laneKeys().size() >= 2, patienceMs);
@@ -360,7 +342,7 @@ void TestMainWindow::badFileIsExplainedAndThePresentOneStays()
     open(smallExperimentText());
     std::string text = smallExperimentText();
     text.replace(text.find("\"hidden\""), 8, "\"hiden\"");
-    QVERIFY(!m_window->openFile(write(*m_folder, QStringLiteral("bad.json"), text)));
+    QVERIFY(!m_window->openFile(test::writeFileIn(*m_folder, QStringLiteral("bad.json"), text)));
     const QString message = m_window->messageBar()->text();
     QVERIFY(m_window->messageBar()->isVisible());
     for (const QString& part : {QStringLiteral("bad.json"), QStringLiteral("model.hiden"), QStringLiteral("hidden")}) {
@@ -374,7 +356,7 @@ void TestMainWindow::badFileIsExplainedAndThePresentOneStays()
 
 void TestMainWindow::droppedFileOpens()
 {
-    const QString file = write(*m_folder, QStringLiteral("dropped.json"), smallExperimentText());
+    const QString file = test::writeFileIn(*m_folder, QStringLiteral("dropped.json"), smallExperimentText());
     QMimeData data;
     data.setUrls({QUrl::fromLocalFile(file)});
     QDragEnterEvent enter(QPoint(400, 300), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
@@ -437,7 +419,7 @@ void TestMainWindow::dataProblemIsShown()
 {
     std::string text = smallExperimentText();
     text.replace(text.find("\"kind\": \"digits\""), 16, "\"kind\": \"mnist\", \"path\": \"/nowhere/at/all\"");
-    QVERIFY(m_window->openFile(write(*m_folder, QStringLiteral("mnist.json"), text)));
+    QVERIFY(m_window->openFile(test::writeFileIn(*m_folder, QStringLiteral("mnist.json"), text)));
     QTRY_VERIFY_WITH_TIMEOUT(stateOf(*m_window) == SessionState::Failed, patienceMs);
     QTRY_VERIFY_WITH_TIMEOUT(m_window->messageBar()->isVisible(), patienceMs);
     QVERIFY2(m_window->messageBar()->text().contains(QStringLiteral("/nowhere/at/all")),

@@ -3,6 +3,7 @@
 #include "engine/core/error.h"
 #include "engine/store/run_store.h"
 #include "tests/support/graph_lookup.h"
+#include "tests/ui/open_window.h"
 #include "tests/ui/small_experiment.h"
 #include "ui/graph/op_map_panel.h"
 #include "ui/graph/op_map_words.h"
@@ -116,21 +117,13 @@ private:
 
 void TestOpMap::initTestCase()
 {
-    static QTemporaryDir home;
-    qputenv("XDG_CONFIG_HOME", home.path().toUtf8());
-    qputenv("XDG_STATE_HOME", home.path().toUtf8());
-    qputenv("XDG_DATA_HOME", home.path().toUtf8());
+    test::useOwnHome();
 }
 
 void TestOpMap::init()
 {
     m_folder = std::make_unique<QTemporaryDir>();
-    MainWindow::Options options;
-    options.database = m_folder->filePath(QStringLiteral("runs.db")).toStdString();
-    options.remembersState = false;
-    m_window = std::make_unique<MainWindow>(options);
-    m_window->resize(1280, 800);
-    m_window->show();
+    m_window = test::openWindow(*m_folder);
     QVERIFY(QTest::qWaitForWindowActive(m_window.get()));
 }
 
@@ -142,11 +135,7 @@ void TestOpMap::cleanup()
 
 void TestOpMap::open(const std::string& text)
 {
-    const QString file = m_folder->filePath(QStringLiteral("experiment.json"));
-    QFile target(file);
-    QVERIFY(target.open(QIODevice::WriteOnly));
-    target.write(QByteArray::fromStdString(text));
-    target.close();
+    const QString file = test::writeFileIn(*m_folder, QStringLiteral("experiment.json"), text);
     QVERIFY2(m_window->openFile(file), qPrintable(m_window->messageBar()->text()));
     QTest::keyClick(m_window.get(), Qt::Key_2, Qt::ControlModifier);
     QTRY_VERIFY_WITH_TIMEOUT(view()->map() != nullptr, patienceMs);
