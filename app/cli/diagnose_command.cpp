@@ -16,6 +16,9 @@ namespace {
 Json findingAsJson(const Finding& finding)
 {
     Json where = Json::object();
+    if (!finding.layer.empty()) {
+        where["layer"] = finding.layer;
+    }
     if (!finding.op.empty()) {
         where["op"] = finding.op;
     }
@@ -32,6 +35,7 @@ std::string findingText(const Finding& finding)
 {
     std::string text = fmt::format(
         "{} ({}, {})\n  {}\n", finding.rule, nameOf(finding.severity), nameOf(finding.confidence), finding.title);
+    text += finding.layer.empty() ? "" : fmt::format("  layer {}\n", finding.layer);
     text += finding.op.empty() ? "" : fmt::format("  in {}\n", finding.op);
     if (finding.firstStep >= 0) {
         text += finding.firstStep == finding.lastStep

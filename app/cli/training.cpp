@@ -250,6 +250,25 @@ Experiment withWatchpoints(const Experiment& experiment, const std::vector<std::
     return watched;
 }
 
+/// A census is of every step unless told otherwise; what is only stored, for diagnose, is to cost little.
+SamplingPlan samplingFor(const TrainingOptions& options)
+{
+    const bool hasCensus = !options.census.empty();
+    SamplingPlan plan {.every = options.censusEvery.value_or(hasCensus ? 1 : SamplingPlan::usually),
+        .thins = !hasCensus && !options.censusEvery,
+        .keepsElementsOf = options.dumpFolder.empty() ? -1 : options.dumpStep};
+    if (hasCensus && plan.every == 0) {
+        throw BadInput("--census-every 0 leaves nothing to write for --census");
+    }
+    if (!hasCensus && options.noDatabase) {
+        if (options.censusEvery) {
+            throw BadInput("--census-every: with --no-db and without --census nothing keeps what is sampled");
+        }
+        plan.every = 0;
+    }
+    return plan;
+}
+
 } // namespace
 
 int train(const TrainingOptions& options, const Experiment& experiment, const std::string& source,
@@ -291,9 +310,7 @@ int train(const TrainingOptions& options, const Experiment& experiment, const st
     if (dump) {
         sessionOptions.observers.push_back(dump.get());
     }
-    sessionOptions.sampling = {.every = options.census.empty() ? 0 : options.censusEvery,
-        .thins = false,
-        .keepsElementsOf = dump ? options.dumpStep : -1};
+    sessionOptions.sampling = samplingFor(options);
 
     catchInterrupts();
     Progress progress;
@@ -342,13 +359,14 @@ void addTrainingOptions(CLI::App& command, TrainingOptions& options)
     command.add_flag("--no-db", options.noDatabase, "Store nothing")->excludes(database);
     command.add_option(
         "--metrics", options.metrics, "Write one JSON object per step and lane to this file; - is stdout");
-    CLI::Option* census = command.add_option("--census", options.census,
+    command.add_option("--census", options.census,
         "Write one JSON object per sampled step, lane and tensor to this file: what rounding did to weights, "
         "activations, gradients and updates; - is stdout");
-    command.add_option("--census-every", options.censusEvery, "Steps between those that are sampled")
-        ->check(CLI::Range(1, 1'000'000'000))
-        ->capture_default_str()
-        ->needs(census);
+    command
+        .add_option("--census-every", options.censusEvery,
+            "Steps between those that are sampled; 1 for --census, else 50 and more as a run gets long, for the "
+            "database and diagnose; 0: none")
+        ->check(CLI::Range(0, 1'000'000'000));
     CLI::Option* dump = command.add_option("--dump-tensors", options.dumpFolder,
         "Write the tensors of one step into this folder, a .safetensors file per lane");
     command.add_option("--dump-step", options.dumpStep, "That step, counted from 0")

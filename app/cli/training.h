@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,7 @@ struct TrainingOptions
     bool noDatabase = false;
     std::string metrics; ///< file, "-" for stdout, empty for none
     std::string census; ///< as metrics
-    std::int64_t censusEvery = 1;
+    std::optional<std::int64_t> censusEvery; ///< nothing: as samplingFor() has it
     std::string dumpFolder; ///< empty: no tensors are dumped
     std::int64_t dumpStep = 0;
     CheckpointPlan checkpoints;

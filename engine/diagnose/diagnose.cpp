@@ -34,6 +34,14 @@ nlohmann::json dynamicScalerFix()
     return {{"scaler", {{"family", "pytorch"}, {"init_scale", 65536}}}};
 }
 
+nlohmann::json scaleThatMovesFix(const RunFacts& facts)
+{
+    if (!facts.hasScaler || facts.config.scaler->family == "fixed" || facts.config.scaler->family == "loss-driven") {
+        return dynamicScalerFix();
+    }
+    return facts.config.scaler->frozen ? nlohmann::json {{"scaler.frozen", false}} : nlohmann::json::object();
+}
+
 nlohmann::json bf16Fix()
 {
     return {{"precision.policy", "bf16"}, {"scaler", nullptr}};
@@ -95,7 +103,7 @@ std::vector<Finding> diagnose(const RunView& run)
 {
     const RunFacts facts = factsOf(run);
     std::vector<Finding> findings = settingFindings(run);
-    for (const auto& rules : {numericsRules(), scaleRules(), trainingRules()}) {
+    for (const auto& rules : {numericsRules(), scaleRules(), layerRules(), trainingRules()}) {
         std::ranges::move(applied(rules, facts), std::back_inserter(findings));
     }
     std::ranges::stable_sort(findings, [](const Finding& a, const Finding& b) {

@@ -32,6 +32,8 @@ struct Finding
     Confidence confidence = Confidence::Certain;
     std::string title {}; ///< one sentence
     std::string op {}; ///< where it was seen: the place of a Numerics event, if there is one
+    std::string layer {}; ///< the one concerned, or the worst of several; empty: none in particular
+    std::string measure {}; ///< of the layer, that shows it: a name of LayerMeasure
     std::int64_t firstStep = -1; ///< -1: it belongs to no steps
     std::int64_t lastStep = -1;
     nlohmann::json evidence = nlohmann::json::object(); ///< numbers by name

@@ -178,11 +178,8 @@ Result underflow(const RunFacts& facts)
                                standsStill ? ", and the loss does not move" : "");
     finding.advice = facts.hasScaler ? "Raise the scale: what is flushed lies below 2^-25 divided by it."
                                      : "Use a scaler, a fixed scale of 1024 or more, or BF16.";
-    if (!facts.hasScaler || facts.config.scaler->family == "fixed" || facts.config.scaler->family == "loss-driven") {
-        finding.fix = dynamicScalerFix();
-    } else if (facts.config.scaler->frozen) {
-        finding.fix = {{"scaler.frozen", false}};
-    }
+    finding.fix = scaleThatMovesFix(facts);
+    nameWorstLayer(finding, facts, isDead ? LayerMeasure::RelativeError : LayerMeasure::Flushed);
     return finding;
 }
 
@@ -227,6 +224,7 @@ Result lostUpdates(const RunFacts& facts)
         = "Keep FP32 masters (precision.weights = master), or round at random (half-stochastic), or compensate "
           "(half-kahan).";
     finding.fix = mastersFix(facts.config);
+    nameWorstLayer(finding, facts, LayerMeasure::Unmoved);
     return finding;
 }
 

@@ -13,16 +13,22 @@ namespace mantissa {
 nlohmann::json mastersFix(const LaneConfig& config);
 /// PyTorch's scaler, from its usual scale on.
 nlohmann::json dynamicScalerFix();
+/// A scaler that finds its scale, where there is none or one that does not move; else nothing.
+nlohmann::json scaleThatMovesFix(const RunFacts& facts);
 /// The lane in BF16, without a scaler.
 nlohmann::json bf16Fix();
 /// A rate ten times as low.
 nlohmann::json slowerFix(const LaneConfig& config);
+
+/// Makes the layer with the largest measure the finding's, if any is above 0.
+void nameWorstLayer(Finding& finding, const RunFacts& facts, LayerMeasure measure);
 
 using Rule = std::optional<Finding> (*)(const RunFacts& facts);
 
 std::vector<Rule> numericsRules(); ///< infinity, NaN, gradients and updates that vanish
 std::vector<Rule> scaleRules(); ///< how the scale moves
 std::vector<Rule> settingRules(); ///< what the settings alone tell: orders, switches, formats
+std::vector<Rule> layerRules(); ///< what sampled steps tell of single layers
 std::vector<Rule> trainingRules(); ///< loss, data and time
 
 } // namespace mantissa

@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <utility>
 
 namespace mantissa {
 
@@ -21,22 +23,61 @@ double stepMsOf(const StepRecord& record)
     return double {t.dataMs} + t.forwardMs + t.backwardMs + t.unscaleMs + t.clipMs + t.optimizerMs + t.instrumentsMs;
 }
 
-template <typename Number> double medianOf(std::span<const StepRecord> records, Number number)
+/// Of those that are numbers; `otherwise` if none is.
+double medianOf(std::vector<double> values, double otherwise)
 {
-    std::vector<double> values;
-    values.reserve(records.size());
-    for (const StepRecord& record : records) {
-        const double value = number(record);
-        if (!std::isnan(value)) {
-            values.push_back(value);
-        }
-    }
+    std::erase_if(values, [](double value) { return std::isnan(value); });
     if (values.empty()) {
-        return 0;
+        return otherwise;
     }
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
     std::ranges::nth_element(values, middle);
     return *middle;
+}
+
+template <typename Number> double medianOf(std::span<const StepRecord> records, Number number)
+{
+    std::vector<double> values;
+    values.reserve(records.size());
+    std::ranges::transform(records, std::back_inserter(values), number);
+    return medianOf(std::move(values), 0);
+}
+
+bool hasFiniteGradient(const StepSample& sample)
+{
+    return std::ranges::none_of(sample.tensors, [](const TensorSample& tensor) {
+        const Census& census = tensor.census;
+        return tensor.role == TensorRole::Scaled && census.infinite + census.overflowed + census.nan > 0;
+    });
+}
+
+std::vector<LayerFigures> laterMedians(std::span<const StepSample> samples)
+{
+    std::vector<std::vector<LayerFigures>> steps;
+    for (const StepSample& sample : samples.subspan(samples.size() / 2)) {
+        if (hasFiniteGradient(sample)) {
+            steps.push_back(figuresOf(sample, LayerGrouping::Layers));
+        }
+    }
+    if (steps.empty()) {
+        return {};
+    }
+    std::vector<LayerFigures> medians;
+    for (const LayerFigures& layer : steps.back()) {
+        LayerFigures& row = medians.emplace_back();
+        row.name = layer.name;
+        for (std::size_t measure = 0; measure < row.values.size(); ++measure) {
+            std::vector<double> values;
+            for (const std::vector<LayerFigures>& step : steps) {
+                const auto same = std::ranges::find(step, layer.name, &LayerFigures::name);
+                if (same != step.end()) { // a policy that changed has other nodes
+                    values.push_back(same->values[measure]);
+                }
+            }
+            row.values[measure] = medianOf(std::move(values), TensorSample::none);
+        }
+    }
+    return medians;
 }
 
 /// The stretches of steps for which `holds`.
@@ -190,6 +231,7 @@ RunFacts factsOf(const RunView& run)
     facts.waitMs = medianOf(records, [](const StepRecord& record) { return double {record.timeMs.waitMs}; });
     facts.scalerMs = medianOf(
         records, [](const StepRecord& record) { return double {record.timeMs.unscaleMs} + record.timeMs.clipMs; });
+    facts.layers = laterMedians(run.samples);
     return facts;
 }
 

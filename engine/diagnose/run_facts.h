@@ -3,6 +3,7 @@
 
 #include "engine/train/event.h"
 #include "engine/train/experiment.h"
+#include "engine/train/layer_measure.h"
 #include "engine/train/run_observer.h"
 #include "engine/train/step_record.h"
 
@@ -38,6 +39,7 @@ struct RunView
     std::optional<RunStatus> status; ///< nothing: it goes on
     std::vector<Sibling> siblings {};
     std::vector<SettingsSince> history {}; ///< by step, the last is `config`; empty: that held throughout
+    std::span<const StepSample> samples {}; ///< of steps that were looked at, by step
 };
 
 /// A stretch of consecutive steps.
@@ -83,6 +85,8 @@ struct RunFacts
     std::string origin {}; ///< of the first Numerics event that names a place
     std::int64_t originStep = -1;
     std::vector<const Event*> faults {}; ///< that were injected, in order
+    /// In the order of the forward pass: medians over the later half of the samples whose gradient was finite.
+    std::vector<LayerFigures> layers {};
 
     [[nodiscard]] bool isBroken() const; ///< ended with broken weights, or with a loss that is not finite any more
     [[nodiscard]] bool hasRisen() const; ///< the loss, clearly, over the whole run

@@ -16,9 +16,10 @@ struct StoredRun
     std::optional<RunStatus> status {};
     std::vector<Sibling> siblings {};
     std::vector<SettingsSince> history {};
+    std::vector<StepSample> samples {}; ///< some tens of them, spread over the run
 
     /// Valid as long as this is.
-    [[nodiscard]] RunView view() const { return {config, records, events, status, siblings, history}; }
+    [[nodiscard]] RunView view() const { return {config, records, events, status, siblings, history, samples}; }
 };
 
 /// Throws Error (InvalidArgument) if there is no such run, and what the store throws.

@@ -123,7 +123,8 @@ Result clipsAlwaysOrNever(const RunFacts& facts)
 
 Result waitsForData(const RunFacts& facts)
 {
-    if (facts.steps < 20 || facts.stepMs <= 0 || facts.waitMs < 0.4 * facts.stepMs) {
+    constexpr double worthSayingMs = 0.1; // a busy machine takes that from a tiny step
+    if (facts.steps < 20 || facts.waitMs < std::max(0.4 * facts.stepMs, worthSayingMs)) {
         return {};
     }
     Finding finding {.rule = "waits_for_data", .severity = Severity::Warning, .confidence = Confidence::Certain};

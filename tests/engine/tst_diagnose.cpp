@@ -181,6 +181,68 @@ private slots:
             textOf(findings).constData());
     }
 
+    /// What only sampled steps tell, and the layer that it is about.
+    void layersAreNamed_data()
+    {
+        QTest::addColumn<QString>("settings");
+        QTest::addColumn<QString>("rule");
+        QTest::addColumn<QString>("severity");
+        QTest::addColumn<QString>("layer");
+        QTest::addColumn<QString>("words");
+        const auto row
+            = [](const char* rule, const json& settings, const char* severity, const char* layer, const char* words) {
+                  QTest::newRow(qPrintable(QString("%1, %2: %3").arg(rule, severity, layer)))
+                      << QString::fromStdString(settings.dump()) << rule << severity << layer << words;
+              };
+        const json sgd {{"optimizer", {{"kind", "sgd"}, {"lr", 0.05}, {"weight_decay", nullptr}}}};
+        row("dead_layer", {{"optimizer", {{"kind", "sgd"}, {"lr", 30}, {"weight_decay", nullptr}}}}, "problem", "act",
+            "are dead");
+        row("saturated_activation", merged(sgd, {{"model", {{"activation", "sigmoid"}, {"init_gain", 300}}}}),
+            "warning", "act", "saturated");
+        row("tiny_init", merged(sgd, {{"model", {{"init_gain", 0.001}}}}), "problem", "fc", "lets a signal through");
+        row("activation_near_overflow",
+            merged(merged(amp, sgd), {{"model", {{"init_gain", 60}}}, {"optimizer", {{"lr", 1e-9}}}}), "warning", "",
+            "FP16 ends at 65504");
+    }
+
+    void layersAreNamed()
+    {
+        QFETCH(QString, settings);
+        QFETCH(QString, rule);
+        QFETCH(QString, severity);
+        QFETCH(QString, layer);
+        QFETCH(QString, words);
+        const auto runs = train(oneLane(json::parse(settings.toStdString())));
+        const auto findings = findingsOf(runs, "a");
+        const Finding* finding = find(findings, rule.toStdString());
+        QVERIFY2(finding != nullptr, textOf(findings).constData());
+        QVERIFY2(nameOf(finding->severity) == severity.toStdString(), textOf(findings).constData());
+        QVERIFY2(finding->layer.find(layer.toStdString()) != std::string::npos, finding->layer.c_str());
+        QVERIFY2(finding->title.find(words.toStdString()) != std::string::npos, textOf(findings).constData());
+        // Without what was seen of single layers, nothing is said of them.
+        RunView blind = runs.at("a").view();
+        blind.samples = {};
+        QVERIFY(find(diagnose(blind), rule.toStdString()) == nullptr);
+    }
+
+    /// C03: the loss falls, and the layers whose gradients are flushed on their way back do not move at all.
+    void aLayerThatDoesNotLearnIsNamedAlthoughTheLossFalls()
+    {
+        const json settings {{"steps", 200}, {"data", {{"batch", 64}}}, {"loss_weight", 1e-4},
+            {"model", {{"hidden", {32, 32, 32}}, {"activation", "sigmoid"}}},
+            {"optimizer", {{"kind", "adam"}, {"lr", 0.01}}}};
+        const auto runs = train(oneLane(merged(settings, fp16)));
+        const auto findings = findingsOf(runs, "a");
+        const Finding* finding = find(findings, "layer_gradient_lost");
+        QVERIFY2(finding != nullptr, textOf(findings).constData());
+        QCOMPARE(finding->layer, std::string("fc1"));
+        QCOMPARE(finding->severity, Severity::Problem);
+        QVERIFY(!finding->fix.empty());
+        const auto mended = train(oneLane(merged(settings, fp16)), finding->fix);
+        QVERIFY2(find(findingsOf(mended, "a"), "layer_gradient_lost") == nullptr,
+            textOf(findingsOf(mended, "a")).constData());
+    }
+
     /// R07: both lanes diverge; the FP16 one only turns it into a falling scale. Not a fault of the precision.
     void divergenceThatFp32ShowsTooIsNotFp16sFault()
     {

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <map>
+#include <memory>
 #include <vector>
 
 namespace mantissa {
@@ -21,11 +22,14 @@ public:
 
     void eventHappened(const Event& event) override { events.push_back(event); }
 
+    void stepSampled(const std::shared_ptr<const StepSample>& sample) override { samples.push_back(sample); }
+
     void runEnded(std::uint32_t lane, const RunSummary& summary) override { summaries[lane] = summary; }
 
     std::vector<RunStart> starts;
     std::vector<StepRecord> records;
     std::vector<Event> events;
+    std::vector<std::shared_ptr<const StepSample>> samples;
     std::map<std::uint32_t, RunSummary> summaries;
 };
 

@@ -20,10 +20,16 @@ struct TrainedLane
     LaneConfig config;
     std::vector<StepRecord> records;
     std::vector<Event> events;
+    std::vector<StepSample> samples;
     std::optional<RunStatus> status;
 
     /// Valid as long as this is.
-    [[nodiscard]] RunView view() const { return {config, records, events, status}; }
+    [[nodiscard]] RunView view() const
+    {
+        RunView run {config, records, events, status};
+        run.samples = samples;
+        return run;
+    }
 
     /// What it is to a lane that it stands beside.
     [[nodiscard]] Sibling asSibling() const
@@ -41,6 +47,7 @@ inline std::map<std::string, TrainedLane> trainLanes(
     RunRecorder recorder;
     SessionOptions options;
     options.observers = {&recorder};
+    options.sampling = {.every = 20, .thins = false};
     Experiment experiment = parseExperiment(document.dump(), "t");
     std::vector<std::pair<std::string, nlohmann::json>> settings;
     for (const auto& [path, value] : fix.items()) {
@@ -61,6 +68,11 @@ inline std::map<std::string, TrainedLane> trainLanes(
             [&status](const StepRecord& record) { return record.lane == status.id; });
         std::ranges::copy_if(recorder.events, std::back_inserter(lane.events),
             [&status](const Event& event) { return event.lane == status.id; });
+        for (const auto& sample : recorder.samples) {
+            if (sample->lane == status.id) {
+                lane.samples.push_back(*sample);
+            }
+        }
     }
     return lanes;
 }

@@ -11,6 +11,7 @@
 
 using namespace mantissa;
 using mantissa::test::smallExperiment;
+using mantissa::test::smallExperimentText;
 
 namespace {
 
@@ -62,6 +63,7 @@ private slots:
         QVERIFY(panel.text().contains(QStringLiteral("Unscale first")));
         QVERIFY(panel.text().contains(QStringLiteral("problem")));
 
+        QTRY_VERIFY_WITH_TIMEOUT(controller.status()->step == 40, patienceMs); // it is found while it trains, too
         controller.set(amp, "clip.order", "unscale-then-clip");
         controller.runSteps(40);
         // What was wrong stays said, with the steps that it lasted.
@@ -89,7 +91,8 @@ private slots:
         QTRY_COMPARE_WITH_TIMEOUT(controller.status()->lanes.size(), std::size_t {3}, patienceMs);
         const LaneStatus& fork = controller.status()->lanes.at(2);
         QCOMPARE(fork.config->name, std::string("FP16 AMP, fixed"));
-        QCOMPARE(fork.nextStep, std::int64_t {0});
+        QCOMPARE(
+            fork.initialWeightsHash, controller.laneStatus(amp)->initialWeightsHash); // from step 0, and catches up
         QCOMPARE(fork.config->clip.order, ClipOrder::UnscaleThenClip);
 
         panel.follow(QUrl(QStringLiteral("copy:0")));
@@ -153,6 +156,31 @@ private slots:
         QCOMPARE(steps.at(1).at(0).toLongLong(), 1500LL);
         QCOMPARE(ops.at(0).at(0).toString(), QStringLiteral("fc1.out"));
         QVERIFY(!html.contains(QStringLiteral("fork:"))); // no fix
+    }
+
+    /// A finding about a layer leads to where that layer is seen.
+    void layersLeadToTheirPlace()
+    {
+        Desk desk;
+        SessionController& controller = desk.controller;
+        FindingsPanel& panel = desk.panel;
+        std::string text = smallExperimentText();
+        text.replace(text.find("\"seed\""), 0, "\"loss_weight\": 1e-12, ");
+        controller.setSampling({.every = 5});
+        controller.open(ExperimentDocument(parseExperiment(text, "t")));
+        QTRY_VERIFY_WITH_TIMEOUT(desk.isReady(), patienceMs);
+        panel.setLane(controller.status()->lanes.at(1).id);
+        controller.runSteps(60);
+        QTRY_VERIFY_WITH_TIMEOUT(panel.html().contains(QStringLiteral("href=\"layer:0\"")), patienceMs);
+        QSignalSpy layers(&panel, &FindingsPanel::layerWanted);
+        QSignalSpy gradients(&panel, &FindingsPanel::gradientWanted);
+        panel.follow(QUrl(QStringLiteral("layer:0")));
+        panel.follow(QUrl(QStringLiteral("gradient:0")));
+        panel.follow(QUrl(QStringLiteral("layer:99"))); // a link of before
+        QCOMPARE(layers.size(), 1);
+        QVERIFY(layers.at(0).at(0).toString().startsWith(QStringLiteral("fc")));
+        QCOMPARE(layers.at(0).at(1).value<LayerMeasure>(), LayerMeasure::RelativeError);
+        QCOMPARE(gradients.at(0).at(0).toString(), layers.at(0).at(0).toString());
     }
 
     void withoutADatabaseItSaysSo()

@@ -1,7 +1,7 @@
 /// A lane's sampled steps as a grid: layers or tensors down, steps across, every measure in each cell.
 #pragma once
 
-#include "ui/layers/layer_measure.h"
+#include "engine/train/layer_measure.h"
 #include "ui/session/sample_history.h"
 
 #include <cstddef>

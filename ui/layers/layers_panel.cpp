@@ -211,6 +211,19 @@ void LayersPanel::setLane(std::uint32_t lane)
     follow();
 }
 
+void LayersPanel::showLayer(const QString& layer, LayerMeasure measure)
+{
+    m_filter->clear();
+    setGrouping(LayerGrouping::Layers);
+    setMeasure(measure);
+    const std::vector<std::string>& rows = m_layers->grid().rows();
+    const auto found = std::ranges::find(rows, layer.toStdString());
+    if (found != rows.end()) {
+        const QModelIndex index = m_layers->index(static_cast<int>(found - rows.begin()), LayerTableModel::nameColumn);
+        m_table->setCurrentIndex(m_table->order()->mapFromSource(index));
+    }
+}
+
 void LayersPanel::setMeasure(LayerMeasure measure)
 {
     m_measures->setCurrentIndex(static_cast<int>(measure));

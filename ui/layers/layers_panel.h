@@ -33,6 +33,8 @@ public:
     void setLane(std::uint32_t lane); ///< the one that is shown
     void setMeasure(LayerMeasure measure);
     void setGrouping(LayerGrouping grouping);
+    /// Its row is chosen and the measure shown step by step; nothing is chosen if the lane has no such layer.
+    void showLayer(const QString& layer, LayerMeasure measure);
     /// The steps of a lane as its run was stored, in place of those seen so far.
     void setColumns(std::uint32_t lane, const RunColumns& columns);
 

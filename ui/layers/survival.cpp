@@ -1,6 +1,6 @@
 #include "ui/layers/survival.h"
 
-#include "ui/layers/layer_measure.h"
+#include "engine/train/layer_measure.h"
 
 #include <algorithm>
 #include <cmath>

@@ -46,6 +46,8 @@ QString confidenceText(Confidence confidence)
                                              : FindingsPanel::tr("possible");
 }
 
+QString pairsText(const nlohmann::json& object);
+
 QString numberText(const nlohmann::json& value)
 {
     return value.is_number_integer() ? formatCount(value.get<std::int64_t>())
@@ -53,7 +55,23 @@ QString numberText(const nlohmann::json& value)
         : value.is_boolean()         ? (value.get<bool>() ? FindingsPanel::tr("yes") : FindingsPanel::tr("no"))
         : value.is_null()            ? FindingsPanel::tr("none")
         : value.is_string()          ? QString::fromStdString(value.get<std::string>())
+        : value.is_object()          ? pairsText(value)
                                      : QString::fromStdString(value.dump());
+}
+
+/// The first few, as "fc1 1, fc2 0.98".
+QString pairsText(const nlohmann::json& object)
+{
+    constexpr int most = 6;
+    QStringList pairs;
+    for (const auto& [name, value] : object.items()) {
+        if (pairs.size() == most) {
+            pairs << FindingsPanel::tr("%1 more").arg(object.size() - most);
+            break;
+        }
+        pairs << QString::fromStdString(name) + QLatin1Char(' ') + numberText(value);
+    }
+    return pairs.join(QStringLiteral(", "));
 }
 
 } // namespace
@@ -74,6 +92,32 @@ QString stepLink(std::int64_t step)
 QString valueIn(const std::string& place)
 {
     return QString::fromStdString(place.substr(0, place.find(' ')));
+}
+
+std::optional<LayerMeasure> measureOf(const Finding& finding)
+{
+    const auto found
+        = std::ranges::find(allLayerMeasures, finding.measure, [](LayerMeasure each) { return nameOf(each); });
+    return finding.layer.empty() || found == allLayerMeasures.end() ? std::nullopt : std::optional(*found);
+}
+
+bool isOfGradient(LayerMeasure measure)
+{
+    return measure <= LayerMeasure::RelativeError;
+}
+
+/// Where the layer that a finding names can be looked at.
+QString layerHtml(const Finding& finding, std::size_t number)
+{
+    const std::optional<LayerMeasure> measure = measureOf(finding);
+    if (!measure) {
+        return {};
+    }
+    const QString html = QStringLiteral("<br>")
+        + link(QStringLiteral("layer:%1").arg(number), FindingsPanel::tr("Show it step by step in Layers"));
+    return isOfGradient(*measure) ? html + QStringLiteral(" \u00B7 ")
+            + link(QStringLiteral("gradient:%1").arg(number), FindingsPanel::tr("its gradient's histogram"))
+                                  : html;
 }
 
 QString fixHtml(const Finding& finding, const FixLinks& links)
@@ -113,10 +157,10 @@ QString findingHtml(const Finding& finding, const FixLinks& links)
     const QString search = links.canBlame ? QStringLiteral("<br>")
             + link(QStringLiteral("blame:%1").arg(finding.firstStep), FindingsPanel::tr("Search for the ops to blame"))
                                           : QString();
-    return QStringLiteral("<p><b>%1%2</b><br><small>%3</small><br>%4%5%6</p>")
+    return QStringLiteral("<p><b>%1%2</b><br><small>%3</small><br>%4%5%6%7</p>")
         .arg(sign.isEmpty() ? QString() : sign + QLatin1Char(' '),
             QString::fromStdString(finding.title).toHtmlEscaped(), details.join(QStringLiteral(" \u00B7 ")),
-            QString::fromStdString(finding.advice).toHtmlEscaped(),
+            QString::fromStdString(finding.advice).toHtmlEscaped(), layerHtml(finding, links.number),
             finding.fix.empty() ? QString() : QStringLiteral("<br>") + fixHtml(finding, links), search);
 }
 
@@ -316,7 +360,13 @@ void FindingsPanel::follow(const QUrl& link)
             found.fix["precision.overrides"] = m_blame->fix["precision"]["overrides"];
             mend(found, link.scheme() == QLatin1String("mend"));
         }
-    } else if (const std::size_t number = what.toULongLong(); number < m_findings.size()) {
+    } else if (const std::size_t number = what.toULongLong(); number >= m_findings.size()) {
+        return; // of findings that are gone
+    } else if (link.scheme() == QLatin1String("layer")) {
+        emit layerWanted(QString::fromStdString(m_findings[number].layer), *measureOf(m_findings[number]));
+    } else if (link.scheme() == QLatin1String("gradient")) {
+        emit gradientWanted(QString::fromStdString(m_findings[number].layer));
+    } else {
         mend(m_findings[number], link.scheme() == QLatin1String("fork"));
     }
 }

@@ -4,6 +4,7 @@
 
 #include "engine/diagnose/finding.h"
 #include "engine/train/blame.h"
+#include "engine/train/layer_measure.h"
 
 #include <QElapsedTimer>
 #include <QTimer>
@@ -39,13 +40,16 @@ public:
 
     [[nodiscard]] QString html() const { return m_shown; }
 
-    /// What a click on a link does: "step:12", "op:fc1.out", "fork:0" and "copy:0" with the first finding's fix,
+    /// What a click on a link does: "step:12", "op:fc1.out", "layer:0" and "gradient:0" with the first finding's layer,
+    /// "fork:0" and "copy:0" with the first finding's fix,
     /// "blame:12" searches for what made step 12 break, "mend:0" and "mendcopy:0" fork with what it found.
     void follow(const QUrl& link);
 
 signals:
     void stepWanted(qint64 step);
     void opWanted(const QString& value); ///< the op that makes the value
+    void layerWanted(const QString& layer, mantissa::LayerMeasure measure);
+    void gradientWanted(const QString& layer);
     void notice(const QString& text); ///< something to say in the status bar
 
 private:

@@ -261,6 +261,14 @@ void MainWindow::connectFindings()
             statusBar()->showMessage(tr("%1 is not in the graph as it is now.").arg(value), 5000);
         }
     });
+    connect(m_findings, &FindingsPanel::layerWanted, this, [this](const QString& layer, LayerMeasure measure) {
+        m_tabs->setCurrentWidget(m_layers);
+        m_layers->showLayer(layer, measure);
+    });
+    connect(m_findings, &FindingsPanel::gradientWanted, this, [this](const QString& layer) {
+        m_tabs->setCurrentWidget(m_gradients);
+        m_gradients->showTensor(TensorRole::Scaled, layer + QStringLiteral(".weight"));
+    });
     connect(m_findings, &FindingsPanel::notice, this,
         [this](const QString& text) { statusBar()->showMessage(text, 8000); });
 }

@@ -1,4 +1,4 @@
-#include "ui/layers/layer_measure.h"
+#include "engine/train/layer_measure.h"
 
 #include <algorithm>
 #include <cmath>

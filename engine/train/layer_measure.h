@@ -1,5 +1,4 @@
-/// What the layer view can say about a layer at a sampled step: one number per measure, computed from the step's
-/// tensors.
+/// What can be said about a layer at a sampled step: one number per measure, computed from the step's tensors.
 #pragma once
 
 #include "engine/train/step_sample.h"
