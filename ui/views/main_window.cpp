@@ -10,6 +10,7 @@
 #include "ui/session/run_loader.h"
 #include "ui/style/number_format.h"
 #include "ui/style/theme.h"
+#include "ui/time/time_panel.h"
 #include "ui/views/code_view.h"
 #include "ui/views/events_view.h"
 #include "ui/views/experiments_view.h"
@@ -62,6 +63,7 @@ MainWindow::MainWindow(const Options& options, QWidget* parent)
     , m_dashboard(new Dashboard)
     , m_gradients(new GradientsPanel(m_controller))
     , m_layers(new LayersPanel(m_controller))
+    , m_time(new TimePanel(m_controller))
     , m_opMap(new OpMapPanel(m_controller))
     , m_tabs(new QTabWidget)
     , m_messages(new MessageBar)
@@ -90,6 +92,7 @@ MainWindow::MainWindow(const Options& options, QWidget* parent)
     m_tabs->addTab(m_gradients, tr("Gradients"));
     m_tabs->addTab(m_layers, tr("Layers"));
     m_tabs->addTab(m_opMap, tr("Graph"));
+    m_tabs->addTab(m_time, tr("Time"));
     auto* centre = new QWidget;
     auto* column = new QVBoxLayout(centre);
     column->setContentsMargins(0, 0, 0, 0);
@@ -108,6 +111,7 @@ MainWindow::MainWindow(const Options& options, QWidget* parent)
     connectOpMap();
     connectFindings();
     connectLayers();
+    connectTime();
     connectRuns();
     qApp->installEventFilter(this);
     resize(1280, 800);
@@ -296,6 +300,19 @@ bool MainWindow::showsOpMap() const
     return m_tabs->currentWidget() == m_opMap;
 }
 
+void MainWindow::connectTime()
+{
+    connect(m_lanes, &LaneList::selectionChanged, m_time, &TimePanel::setLane);
+    connect(m_time, &TimePanel::laneChosen, m_lanes, &LaneList::select);
+    connect(m_time, &TimePanel::stepChosen, m_dashboard, &Dashboard::showStep);
+    connect(m_time, &TimePanel::notice, this, [this](const QString& text) { statusBar()->showMessage(text, 5000); });
+}
+
+bool MainWindow::showsTime() const
+{
+    return m_tabs->currentWidget() == m_time;
+}
+
 void MainWindow::connectRuns()
 {
     m_runs->setUndoStack(m_dashboard->undoStack());
@@ -379,9 +396,11 @@ void MainWindow::followLanes()
     }
     m_opMap->setLanes(looks);
     m_layers->setLanes(looks);
+    m_time->setLanes(looks);
     if (const auto selected = m_lanes->selected()) {
         m_opMap->setLane(*selected);
         m_layers->setLane(*selected);
+        m_time->setLane(*selected);
     }
     if (m_wantsCurves && !lanes.empty()) {
         m_wantsCurves = false;

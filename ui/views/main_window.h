@@ -39,6 +39,7 @@ class RunsView;
 class SetupPanel;
 class StepPanel;
 class StatusLine;
+class TimePanel;
 struct StoredCurves;
 
 class MainWindow : public QMainWindow
@@ -80,6 +81,8 @@ public:
     [[nodiscard]] OpMapPanel* opMap() const { return m_opMap; }
 
     [[nodiscard]] LayersPanel* layers() const { return m_layers; }
+
+    [[nodiscard]] TimePanel* timePanel() const { return m_time; }
 
     [[nodiscard]] LaneList* laneList() const { return m_lanes; }
 
@@ -129,6 +132,7 @@ private:
     void connectOpMap();
     void connectFindings();
     void connectLayers();
+    void connectTime();
     void connectRuns();
     void replaced(SessionController::Replacement reason);
     void followStatus();
@@ -139,6 +143,7 @@ private:
     [[nodiscard]] bool showsGradients() const;
     void drawCorridors();
     [[nodiscard]] bool showsLayers() const;
+    [[nodiscard]] bool showsTime() const;
     void noteEvent(const Event& event);
     void frame();
     void checkHealth();
@@ -193,6 +198,7 @@ private:
     Dashboard* m_dashboard;
     GradientsPanel* m_gradients;
     LayersPanel* m_layers;
+    TimePanel* m_time;
     OpMapPanel* m_opMap;
     QTabWidget* m_tabs;
     MessageBar* m_messages;

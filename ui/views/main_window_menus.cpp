@@ -4,6 +4,7 @@
 #include "ui/layers/layers_panel.h"
 #include "ui/plots/dashboard.h"
 #include "ui/session/app_paths.h"
+#include "ui/time/time_panel.h"
 #include "ui/views/command_palette.h"
 #include "ui/views/experiments_view.h"
 #include "ui/views/format_explorer.h"
@@ -107,6 +108,7 @@ void MainWindow::makeFileMenu()
             showsOpMap()           ? m_opMap->showExportDialog()
                 : showsGradients() ? m_gradients->showExportDialog()
                 : showsLayers()    ? m_layers->showExportDialog()
+                : showsTime()      ? m_time->showExportDialog()
                                    : m_dashboard->showExportDialog();
         },
         tr("What the open tab shows, as PNG, PDF, SVG or CSV"));
@@ -143,6 +145,7 @@ void MainWindow::makeEditMenu()
             showsOpMap()           ? m_opMap->copyPicture()
                 : showsGradients() ? m_gradients->copyPicture()
                 : showsLayers()    ? m_layers->copyPicture()
+                : showsTime()      ? m_time->copyPicture()
                                    : m_dashboard->copyPicture();
         });
     add(
@@ -185,6 +188,13 @@ void MainWindow::makeViewMenu()
             m_layers->table()->setFocus();
         },
         tr("The selected lane's sampled steps, layer by layer"));
+    add(
+        menu, QStringLiteral("showTime"), tr("T&ime of the lanes"), QKeySequence(Qt::CTRL | Qt::Key_8),
+        [this] {
+            m_tabs->setCurrentWidget(m_time);
+            m_time->table()->setFocus();
+        },
+        tr("Where a step's time goes, phase by phase"));
     add(
         menu, QStringLiteral("showCode"), tr("&Code of the selected lane"), QKeySequence(Qt::CTRL | Qt::Key_3),
         [this] {
