@@ -69,16 +69,6 @@ RunInfo runNumber(const RunStore& store, RunId id)
     throw BadInput(fmt::format("there is no run {}; \"mantissa-cli runs list\" shows those there are", id));
 }
 
-std::vector<std::pair<std::string, nlohmann::json>> settingsOf(const RunStore& store, RunId id)
-{
-    const Experiment experiment = parseExperiment(store.replayExperiment(id).dump(), fmt::format("run {}", id));
-    std::vector<std::pair<std::string, nlohmann::json>> settings;
-    for (const Setting& row : settingTable()) {
-        settings.emplace_back(row.path, row.write(experiment.lanes.at(0)));
-    }
-    return settings;
-}
-
 std::string replayCommand(const RunsOptions& options, const RunInfo& run)
 {
     const std::string database = options.database.empty() ? "" : " --db " + shellWord(options.database);
@@ -100,7 +90,8 @@ void addRunsCommand(CLI::App& app, Action& chosen)
     CLI::App* show = addCommand(*runs, "show", "A run's settings, results and events", options, showRun, chosen);
     show->add_option("run", options->runs, "Number of the run")->required()->expected(1);
 
-    CLI::App* compare = addCommand(*runs, "compare", "What differs between two runs", options, compareRuns, chosen);
+    CLI::App* compare = addCommand(*runs, "compare",
+        "What differs between two runs, and whether other seeds differ as much", options, compareRuns, chosen);
     compare->add_option("runs", options->runs, "Numbers of the two runs")->required()->expected(2);
 
     CLI::App* exporting = addCommand(

@@ -29,9 +29,6 @@ RunStore openRuns(const RunsOptions& options, StoreAccess access = StoreAccess::
 /// Throws BadInput if there is none of this number.
 RunInfo runNumber(const RunStore& store, RunId id);
 
-/// The settings of a run as "optimizer.lr" -> 0.1, defaults included.
-std::vector<std::pair<std::string, nlohmann::json>> settingsOf(const RunStore& store, RunId id);
-
 /// How to repeat a run, as a shell command.
 std::string replayCommand(const RunsOptions& options, const RunInfo& run);
 

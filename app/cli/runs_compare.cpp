@@ -1,11 +1,13 @@
 // mantissa-cli runs compare: the settings and results in which two runs differ.
 #include "app/cli/output.h"
 #include "app/cli/runs_common.h"
+#include "engine/store/run_comparison.h"
 #include "engine/store/run_export.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace mantissa::cli {
 
@@ -18,15 +20,12 @@ struct Difference
     Json b;
 };
 
-std::vector<Difference> settingDifferences(const RunStore& store, RunId a, RunId b)
+std::vector<Difference> settingDifferences(const RunComparison& comparison)
 {
-    const auto first = settingsOf(store, a);
-    const auto second = settingsOf(store, b);
     std::vector<Difference> differences;
-    for (std::size_t i = 0; i < first.size(); ++i) {
-        if (first[i].second != second[i].second) {
-            differences.push_back({first[i].first, first[i].second, second[i].second});
-        }
+    for (const SettingDifference& each : comparison.settings) {
+        differences.push_back(
+            {each.step == 0 ? each.path : fmt::format("{} (from step {})", each.path, each.step), each.a, each.b});
     }
     return differences;
 }
@@ -84,6 +83,51 @@ Json jsonOf(const std::vector<Difference>& differences)
     return json;
 }
 
+Json lossJson(const RunComparison& comparison)
+{
+    const ComparedSteps& steps = comparison.steps;
+    const GapAtEnd end = gapAtEnd(comparison);
+    Json json {{"at_end",
+                   {{"a", exactNumber(end.lossA)}, {"b", exactNumber(end.lossB)}, {"gap", exactNumber(end.gap())},
+                       {"noise", exactNumber(end.noise)}}},
+        {"seeds_of_a", comparison.otherSeeds.size() + 1}, {"pairs", comparison.pairs.size() + 1},
+        {"steps_per_window", steps.window}, {"windows", Json::array()}};
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        Json window {{"first_step", steps.first[i]}, {"a", exactNumber(steps.lossA[i])},
+            {"b", exactNumber(steps.lossB[i])}, {"weights_distance", exactNumber(steps.distance[i])}};
+        if (!comparison.noise.empty()) {
+            window["noise"] = exactNumber(comparison.noise[i]);
+        }
+        if (!comparison.pairGap.empty()) {
+            window["mean_gap"] = exactNumber(comparison.pairGap[i]);
+            window["mean_gap_error"] = exactNumber(comparison.pairError[i]);
+        }
+        json["windows"].push_back(std::move(window));
+    }
+    return json;
+}
+
+std::string lossText(const RunComparison& comparison)
+{
+    if (comparison.steps.size() == 0) {
+        return "The runs have no step in common.\n";
+    }
+    const GapAtEnd end = gapAtEnd(comparison);
+    std::string text = fmt::format("loss over the last tenth of their common steps: {} and {}, a difference of {}\n",
+        shortNumber(end.lossA), shortNumber(end.lossB), shortNumber(end.gap()));
+    if (std::isnan(end.noise)) {
+        return text
+            + fmt::format("how much other seeds of run {} differ is not known: it takes two more of them in the "
+                          "database (--seed N)\n",
+                comparison.a.id);
+    }
+    return text
+        + fmt::format("{} runs of run {}'s settings with different seeds differ by up to {} there: {}\n",
+            comparison.otherSeeds.size() + 1, comparison.a.id, shortNumber(end.noise),
+            std::abs(end.gap()) <= end.noise ? "the difference is no more than noise"
+                                             : "the difference is more than noise");
+}
+
 } // namespace
 
 int compareRuns(const RunsOptions& options)
@@ -91,13 +135,15 @@ int compareRuns(const RunsOptions& options)
     const RunStore store = openRuns(options);
     const RunInfo a = runNumber(store, options.runs.at(0));
     const RunInfo b = runNumber(store, options.runs.at(1));
-    const auto settings = settingDifferences(store, a.id, b.id);
+    const RunComparison comparison = mantissa::compareRuns(store, a.id, b.id);
+    const auto settings = settingDifferences(comparison);
     const auto results = resultDifferences(a, b);
     if (options.json) {
         printJson({{"a", a.id}, {"b", b.id}, {"same_weights", a.weightsHash == b.weightsHash},
-            {"settings", jsonOf(settings)}, {"results", jsonOf(results)}});
+            {"settings", jsonOf(settings)}, {"results", jsonOf(results)}, {"loss", lossJson(comparison)}});
     } else {
-        print(tableOf("setting", settings, a, b) + '\n' + tableOf("result", results, a, b));
+        print(
+            tableOf("setting", settings, a, b) + '\n' + tableOf("result", results, a, b) + '\n' + lossText(comparison));
     }
     return exitDone;
 }

@@ -1,6 +1,7 @@
 // mantissa-cli runs show
 #include "app/cli/output.h"
 #include "app/cli/runs_common.h"
+#include "engine/store/run_comparison.h"
 #include "engine/store/run_export.h"
 #include "engine/store/store_names.h"
 

@@ -99,6 +99,7 @@ void TestCliRuns::comparesRuns()
     QVERIFY(result.json()["results"].toObject().contains("weights_hash"));
     QVERIFY(runs({"compare", a, a}).out.contains("setting: no difference"));
     QVERIFY(runs({"compare", a, b}).out.contains("precision.policy"));
+    QVERIFY(runs({"compare", a, b}).out.contains("loss over the last tenth"));
 }
 
 void TestCliRuns::exportsCsv()
