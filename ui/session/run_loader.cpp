@@ -7,6 +7,7 @@
 #include <QMetaObject>
 
 #include <exception>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -105,6 +106,27 @@ void RunLoader::diagnoseLane(std::shared_ptr<RunWriter> writer, std::uint32_t la
         const StoredRun run = readStoredRun(store, writer->runOf(lane));
         auto findings = std::make_shared<const std::vector<Finding>>(diagnose(run.view()));
         return [this, lane, findings] { emit laneDiagnosed(lane, findings); };
+    });
+}
+
+void RunLoader::compare(std::shared_ptr<RunWriter> writer, const RunOrLane& a, const RunOrLane& b)
+{
+    start([this, a, b, writer = std::move(writer), database = m_database]() -> std::function<void()> {
+        try {
+            if (writer) {
+                writer->flush();
+            }
+            const RunStore store(database, StoreAccess::ReadOnly);
+            const auto runOf = [&writer](const RunOrLane& side) {
+                const auto* run = std::get_if<RunId>(&side);
+                return run != nullptr ? *run : writer->runOf(std::get<std::uint32_t>(side));
+            };
+            auto comparison = std::make_shared<const RunComparison>(compareRuns(store, runOf(a), runOf(b)));
+            return [this, comparison] { emit compared(comparison); };
+        } catch (const std::exception& error) {
+            const QString why = QString::fromUtf8(error.what());
+            return [this, why] { emit comparisonFailed(why); };
+        }
     });
 }
 

@@ -4,13 +4,14 @@
 
 #include "engine/diagnose/finding.h"
 #include "engine/scaling/scaler_play.h"
-#include "engine/store/run_store.h"
+#include "engine/store/run_comparison.h"
 
 #include <QObject>
 #include <QThreadPool>
 
 #include <filesystem>
 #include <memory>
+#include <variant>
 #include <vector>
 
 namespace mantissa {
@@ -20,6 +21,8 @@ struct StoredCurves
     RunColumns columns;
     std::vector<Event> seams; ///< where the lane was resumed
 };
+
+using RunOrLane = std::variant<RunId, std::uint32_t>; ///< a stored run, or a lane of the present session
 
 class RunLoader : public QObject
 {
@@ -37,6 +40,9 @@ public:
     void loadLane(std::shared_ptr<RunWriter> writer, std::uint32_t lane);
     /// As loadLane(), then says what is wrong with the run.
     void diagnoseLane(std::shared_ptr<RunWriter> writer, std::uint32_t lane);
+    /// Two runs side by side; `writer` is the session's whose lanes are meant, and may be null where none is. Answered
+    /// by compared() or comparisonFailed().
+    void compare(std::shared_ptr<RunWriter> writer, const RunOrLane& a, const RunOrLane& b);
 
 signals:
     void columnsLoaded(const mantissa::RunInfo& info, std::shared_ptr<const mantissa::StoredCurves> curves);
@@ -44,6 +50,8 @@ signals:
     void replayLoaded(mantissa::RunId run, const QByteArray& experiment);
     void gradientsLoaded(mantissa::RunId run, std::shared_ptr<const std::vector<mantissa::PlayStep>> steps);
     void laneDiagnosed(std::uint32_t lane, std::shared_ptr<const std::vector<mantissa::Finding>> findings);
+    void compared(std::shared_ptr<const mantissa::RunComparison> comparison);
+    void comparisonFailed(const QString& why);
     void failed(const QString& why);
 
 private:

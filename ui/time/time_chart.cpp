@@ -1,5 +1,6 @@
 #include "ui/time/time_chart.h"
 
+#include "ui/plots/step_axis.h"
 #include "ui/style/number_format.h"
 #include "ui/style/theme.h"
 #include "ui/time/phase_painter.h"
@@ -34,18 +35,6 @@ double usualMost(const std::vector<TimeHistory::Bucket>& buckets)
         = totals.begin() + static_cast<std::ptrdiff_t>(std::floor(mostOfThem * static_cast<double>(totals.size() - 1)));
     std::ranges::nth_element(totals, at);
     return *at;
-}
-
-/// 1, 2 or 5 times a power of ten, at least `step`.
-double roundStep(double step)
-{
-    const double unit = std::pow(10, std::floor(std::log10(step)));
-    for (const double factor : {1.0, 2.0, 5.0}) {
-        if (factor * unit >= step) {
-            return factor * unit;
-        }
-    }
-    return 10 * unit;
 }
 
 } // namespace
@@ -188,23 +177,10 @@ void TimeChart::paint(QPainter& painter, const QSize& size) const
     painter.setPen(colors.axis);
     painter.drawLine(scene.area.topLeft(), scene.area.bottomLeft());
     painter.drawLine(scene.area.bottomLeft(), scene.area.bottomRight());
-    const double perLabel = metrics.horizontalAdvance(QStringLiteral("1,000,000")) * 1.5;
-    const auto every = static_cast<std::int64_t>(std::max(
-        1.0, roundStep(std::max(1.0, static_cast<double>(scene.end - scene.first) * perLabel / scene.area.width()))));
-    for (std::int64_t at = (scene.first + every - 1) / every * every; at < scene.end; at += every) {
-        const double x = scene.x(at);
-        painter.setPen(colors.axis);
-        painter.drawLine(QPointF(x, scene.area.bottom()), QPointF(x, scene.area.bottom() + 3));
-        painter.setPen(colors.faintText);
-        painter.drawText(QRectF(x - perLabel / 2, scene.area.bottom() + 4, perLabel, metrics.height()),
-            Qt::AlignHCenter, formatCount(at));
-    }
     painter.setFont(font());
-    painter.setPen(colors.text);
-    painter.drawText(
-        QRectF(scene.area.left(), scene.area.bottom() + metrics.height() + 5, scene.area.width(), metrics.height() + 2),
-        Qt::AlignHCenter,
-        m_history.bucketSteps() == 1 ? tr("step") : tr("step (means of %1)").arg(formatCount(m_history.bucketSteps())));
+    paintStepAxis(painter, scene.area, scene.first, scene.end,
+        m_history.bucketSteps() == 1 ? tr("step") : tr("step (means of %1)").arg(formatCount(m_history.bucketSteps())),
+        colors, scene.numbers);
     painter.save();
     painter.translate(metrics.height() + 1, scene.area.center().y());
     painter.rotate(-90);

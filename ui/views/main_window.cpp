@@ -2,6 +2,7 @@
 
 #include "engine/autocast/policy.h"
 #include "engine/train/sample_corridor.h"
+#include "ui/compare/compare_panel.h"
 #include "ui/gradients/gradients_panel.h"
 #include "ui/graph/op_map_panel.h"
 #include "ui/layers/layers_panel.h"
@@ -64,6 +65,7 @@ MainWindow::MainWindow(const Options& options, QWidget* parent)
     , m_gradients(new GradientsPanel(m_controller))
     , m_layers(new LayersPanel(m_controller))
     , m_time(new TimePanel(m_controller))
+    , m_compare(new ComparePanel(m_controller, m_loader))
     , m_opMap(new OpMapPanel(m_controller))
     , m_tabs(new QTabWidget)
     , m_messages(new MessageBar)
@@ -93,6 +95,7 @@ MainWindow::MainWindow(const Options& options, QWidget* parent)
     m_tabs->addTab(m_layers, tr("Layers"));
     m_tabs->addTab(m_opMap, tr("Graph"));
     m_tabs->addTab(m_time, tr("Time"));
+    m_tabs->addTab(m_compare, tr("Compare"));
     auto* centre = new QWidget;
     auto* column = new QVBoxLayout(centre);
     column->setContentsMargins(0, 0, 0, 0);
@@ -112,6 +115,7 @@ MainWindow::MainWindow(const Options& options, QWidget* parent)
     connectFindings();
     connectLayers();
     connectTime();
+    connectCompare();
     connectRuns();
     qApp->installEventFilter(this);
     resize(1280, 800);
@@ -313,6 +317,32 @@ bool MainWindow::showsTime() const
     return m_tabs->currentWidget() == m_time;
 }
 
+void MainWindow::connectCompare()
+{
+    connect(m_compare, &ComparePanel::stepChosen, m_dashboard, &Dashboard::showStep);
+    connect(
+        m_compare, &ComparePanel::notice, this, [this](const QString& text) { statusBar()->showMessage(text, 8000); });
+    connect(m_runs, &RunsView::compareRequested, this, [this](RunId a, RunId b) {
+        m_tabs->setCurrentWidget(m_compare);
+        m_compare->compare(a, b);
+    });
+}
+
+void MainWindow::compareWithBaseline()
+{
+    m_tabs->setCurrentWidget(m_compare);
+    const auto baseline = m_controller->baseline();
+    const auto selected = m_lanes->selected();
+    if (baseline && selected && *baseline != *selected) {
+        m_compare->compare(*baseline, *selected);
+    }
+}
+
+bool MainWindow::showsCompare() const
+{
+    return m_tabs->currentWidget() == m_compare;
+}
+
 void MainWindow::connectRuns()
 {
     m_runs->setUndoStack(m_dashboard->undoStack());
@@ -397,6 +427,7 @@ void MainWindow::followLanes()
     m_opMap->setLanes(looks);
     m_layers->setLanes(looks);
     m_time->setLanes(looks);
+    m_compare->setLanes(looks);
     if (const auto selected = m_lanes->selected()) {
         m_opMap->setLane(*selected);
         m_layers->setLane(*selected);

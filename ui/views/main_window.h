@@ -23,6 +23,7 @@ namespace mantissa {
 
 class Dashboard;
 class CodeView;
+class ComparePanel;
 class EventsView;
 class ExperimentsView;
 class FindingsPanel;
@@ -84,6 +85,8 @@ public:
 
     [[nodiscard]] TimePanel* timePanel() const { return m_time; }
 
+    [[nodiscard]] ComparePanel* comparePanel() const { return m_compare; }
+
     [[nodiscard]] LaneList* laneList() const { return m_lanes; }
 
     [[nodiscard]] RunBar* runBar() const { return m_runBar; }
@@ -133,6 +136,8 @@ private:
     void connectFindings();
     void connectLayers();
     void connectTime();
+    void connectCompare();
+    void compareWithBaseline();
     void connectRuns();
     void replaced(SessionController::Replacement reason);
     void followStatus();
@@ -144,6 +149,7 @@ private:
     void drawCorridors();
     [[nodiscard]] bool showsLayers() const;
     [[nodiscard]] bool showsTime() const;
+    [[nodiscard]] bool showsCompare() const;
     void noteEvent(const Event& event);
     void frame();
     void checkHealth();
@@ -199,6 +205,7 @@ private:
     GradientsPanel* m_gradients;
     LayersPanel* m_layers;
     TimePanel* m_time;
+    ComparePanel* m_compare;
     OpMapPanel* m_opMap;
     QTabWidget* m_tabs;
     MessageBar* m_messages;

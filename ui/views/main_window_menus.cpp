@@ -1,4 +1,5 @@
 /// Menus, their keys, and what they do.
+#include "ui/compare/compare_panel.h"
 #include "ui/gradients/gradients_panel.h"
 #include "ui/graph/op_map_panel.h"
 #include "ui/layers/layers_panel.h"
@@ -109,6 +110,7 @@ void MainWindow::makeFileMenu()
                 : showsGradients() ? m_gradients->showExportDialog()
                 : showsLayers()    ? m_layers->showExportDialog()
                 : showsTime()      ? m_time->showExportDialog()
+                : showsCompare()   ? m_compare->showExportDialog()
                                    : m_dashboard->showExportDialog();
         },
         tr("What the open tab shows, as PNG, PDF, SVG or CSV"));
@@ -146,6 +148,7 @@ void MainWindow::makeEditMenu()
                 : showsGradients() ? m_gradients->copyPicture()
                 : showsLayers()    ? m_layers->copyPicture()
                 : showsTime()      ? m_time->copyPicture()
+                : showsCompare()   ? m_compare->copyPicture()
                                    : m_dashboard->copyPicture();
         });
     add(
@@ -195,6 +198,9 @@ void MainWindow::makeViewMenu()
             m_time->table()->setFocus();
         },
         tr("Where a step's time goes, phase by phase"));
+    add(
+        menu, QStringLiteral("showCompare"), tr("Com&pare two runs"), QKeySequence(Qt::CTRL | Qt::Key_9),
+        [this] { compareWithBaseline(); }, tr("The selected lane with the baseline, or any two lanes or stored runs"));
     add(
         menu, QStringLiteral("showCode"), tr("&Code of the selected lane"), QKeySequence(Qt::CTRL | Qt::Key_3),
         [this] {

@@ -133,6 +133,8 @@ void RunsView::buildActions()
     m_rerun = addAction("rerun", tr("Re-run exactly"),
         tr("Train the selected run again: same settings, seed and changes at the same steps"));
     m_resume = addAction("resume", tr("Resume…"), tr("Train on from one of the selected run's checkpoints"));
+    m_compare
+        = addAction("compare", tr("Compare"), tr("The two selected runs, side by side: settings, results, curves"));
     m_copy = addAction("copy", tr("Copy"), tr("Copy the selected rows as tab-separated text"));
     m_copy->setShortcuts(QKeySequence::Copy);
     m_exportCsv = addAction("exportCsv", tr("Export CSV…"), tr("Every step of the selected runs, with all digits"));
@@ -152,6 +154,11 @@ void RunsView::buildActions()
             emit resumeRequested(runs.first());
         }
     });
+    connect(m_compare, &QAction::triggered, this, [this] {
+        if (const auto runs = selectedRuns(); runs.size() == 2) {
+            emit compareRequested(std::min(runs.first(), runs.last()), std::max(runs.first(), runs.last()));
+        }
+    });
     connect(m_copy, &QAction::triggered, this, [this] { QGuiApplication::clipboard()->setText(selectionAsText()); });
     connect(m_exportCsv, &QAction::triggered, this, [this] { askForExport(RunArchive::Format::Csv); });
     connect(m_exportJson, &QAction::triggered, this, [this] { askForExport(RunArchive::Format::Json); });
@@ -167,7 +174,7 @@ void RunsView::buildLayout()
     m_search->setToolTip(tr("Shows the runs that contain every word, in any column"));
     m_search->setClearButtonEnabled(true);
     bar->addWidget(m_search, 1);
-    for (QAction* action : {m_showCurves, m_rerun, m_resume, m_exportCsv, m_exportJson, m_delete}) {
+    for (QAction* action : {m_showCurves, m_compare, m_rerun, m_resume, m_exportCsv, m_exportJson, m_delete}) {
         auto* button = new QToolButton;
         button->setDefaultAction(action);
         button->setAutoRaise(true);
@@ -286,6 +293,7 @@ void RunsView::updateActions()
     }
     m_rerun->setEnabled(runs.size() == 1);
     m_resume->setEnabled(runs.size() == 1);
+    m_compare->setEnabled(runs.size() == 2);
     m_showCurves->setChecked(
         any && std::all_of(runs.begin(), runs.end(), [this](RunId run) { return m_model->isShown(run); }));
 }
