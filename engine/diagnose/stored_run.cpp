@@ -2,13 +2,12 @@
 
 #include "engine/autocast/policy.h"
 #include "engine/core/error.h"
+#include "engine/store/spread_samples.h"
 #include "engine/train/setting_table.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
-#include <iterator>
 
 namespace mantissa {
 
@@ -71,19 +70,7 @@ std::optional<RunStatus> statusOf(const RunInfo& run)
     return run.status == RunStatus::Running ? std::nullopt : std::optional(run.status);
 }
 
-/// Enough to see what stays; a long run of a large model has gigabytes of them.
-std::vector<StepSample> someSamples(const RunStore& store, RunId id)
-{
-    constexpr std::size_t enough = 40;
-    const std::vector<std::int64_t> steps = store.sampledSteps(id);
-    std::vector<StepSample> samples;
-    const std::size_t count = std::min(steps.size(), enough);
-    for (std::size_t i = 0; i < count; ++i) {
-        const std::int64_t step = steps[count == 1 ? 0 : i * (steps.size() - 1) / (count - 1)];
-        std::ranges::move(store.samples(id, step, step), std::back_inserter(samples));
-    }
-    return samples;
-}
+constexpr std::size_t enoughSamples = 40; // to see what stays
 
 } // namespace
 
@@ -97,7 +84,7 @@ StoredRun readStoredRun(const RunStore& store, RunId id)
     const Experiment replay = parseExperiment(store.replayExperiment(id).dump(), fmt::format("run {}", id));
     run.history = historyOf(replay, run.records.empty() ? 0 : run.records.back().step);
     run.config = run.history.back().config;
-    run.samples = someSamples(store, id);
+    run.samples = spreadSamples(store, id, enoughSamples);
     for (const RunInfo& other : store.runs()) {
         if (policyNamed(other.policy).lower != DType::Float32 || !beganTogether(store, *info, other)) {
             continue;

@@ -2,6 +2,7 @@
 #include "engine/core/error.h"
 #include "tests/ui/open_window.h"
 #include "tests/ui/small_experiment.h"
+#include "ui/gradients/gradients_panel.h"
 #include "ui/layers/layer_words.h"
 #include "ui/layers/layers_panel.h"
 #include "ui/plots/dashboard.h"
@@ -9,6 +10,7 @@
 #include "ui/views/lane_list.h"
 #include "ui/views/main_window.h"
 #include "ui/views/message_bar.h"
+#include "ui/views/runs_view.h"
 
 #include <QApplication>
 #include <QClipboard>
@@ -18,6 +20,7 @@
 #include <QLineEdit>
 #include <QPushButton>
 #include <QSignalSpy>
+#include <QStatusBar>
 #include <QTabWidget>
 #include <QTemporaryDir>
 #include <QTest>
@@ -70,6 +73,7 @@ private slots:
     void followsTheSelectedLane();
     void ledgerTellsSkipsAndTheirCause();
     void ledgerComesBackWithTheLanes();
+    void aStoredRunIsLookedInto();
 
 private:
     void open(const std::string& text, std::int64_t every = 10);
@@ -476,6 +480,53 @@ void TestLayersPanel::ledgerComesBackWithTheLanes()
     QTRY_COMPARE_WITH_TIMEOUT(
         panel()->ledger(m_window->laneList()->lanes().at(1)).lastStep(), std::int64_t {39}, patienceMs);
     QTRY_COMPARE_WITH_TIMEOUT(grid().columns(), std::size_t {4}, patienceMs);
+}
+
+/// What was sampled is read back from the database, and shown in place of the lane, in both tabs.
+void TestLayersPanel::aStoredRunIsLookedInto()
+{
+    open(smallExperimentText());
+    train(40);
+    choose(1);
+    const std::uint32_t lane = m_window->laneList()->lanes().at(1);
+    const std::vector<SamplePtr> live = m_window->controller()->samples(lane);
+    QVERIFY(live.size() >= 4);
+    const RunId run = m_window->controller()->writer()->runOf(lane);
+    m_window->controller()->writer()->flush();
+
+    // Another session, whose lanes have not trained.
+    m_window->controller()->reset();
+    QTRY_VERIFY_WITH_TIMEOUT(grid().columns() == 0, patienceMs);
+    emit m_window->runsView()->lookRequested(run);
+    QTRY_VERIFY_WITH_TIMEOUT(m_window->gradients()->plot()->content().has_value(), patienceMs);
+    QVERIFY(m_window->gradients()->isVisible());
+    QVERIFY(m_window->gradients()->plot()->content()->heldName.contains(QStringLiteral("(run %1)").arg(run)));
+    QVERIFY(!m_window->gradients()->applyButton()->isEnabled());
+    QVERIFY(m_window->gradients()->applyButton()->toolTip().contains(QStringLiteral("stored run")));
+
+    QTest::keyClick(m_window.get(), Qt::Key_7, Qt::ControlModifier);
+    QCOMPARE(grid().columns(), live.size());
+    const std::size_t fc1 = rowOf("fc1");
+    for (std::size_t column = 0; column < grid().columns(); ++column) {
+        const TensorSample* const stored = find(*grid().sample(column), TensorRole::Unscaled, "fc1.weight");
+        const TensorSample* const seen = find(*live[column], TensorRole::Unscaled, "fc1.weight");
+        QCOMPARE(grid().step(column), live[column]->step);
+        QCOMPARE(stored->norm, seen->norm);
+        QCOMPARE(stored->exponents, seen->exponents);
+        QVERIFY(grid().value(fc1, column, LayerMeasure::GradientNorm) > 0);
+    }
+
+    // Another lane ends it.
+    choose(0);
+    QTRY_VERIFY_WITH_TIMEOUT(grid().columns() == 0, patienceMs);
+
+    // One that was never looked at is said to be so.
+    m_window->controller()->setSampling({});
+    train(10);
+    const RunId blind = m_window->controller()->writer()->runOf(lane);
+    emit m_window->runsView()->lookRequested(blind);
+    QTRY_VERIFY_WITH_TIMEOUT(
+        m_window->statusBar()->currentMessage().contains(QStringLiteral("was looked at tensor by tensor")), patienceMs);
 }
 
 QTEST_MAIN(TestLayersPanel)

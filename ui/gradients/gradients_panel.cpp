@@ -7,6 +7,7 @@
 #include "ui/plots/curve_export.h"
 #include "ui/plots/picture_file.h"
 #include "ui/style/number_format.h"
+#include "ui/style/run_banner.h"
 #include "ui/style/theme.h"
 
 #include <QBoxLayout>
@@ -41,6 +42,7 @@ int exponentOf(double scale)
 GradientsPanel::GradientsPanel(SessionController* controller, QWidget* parent)
     : QWidget(parent)
     , m_controller(controller)
+    , m_banner(new RunBanner)
     , m_role(new QComboBox)
     , m_tensor(new QComboBox)
     , m_interval(new QSpinBox)
@@ -128,9 +130,11 @@ GradientsPanel::GradientsPanel(SessionController* controller, QWidget* parent)
     auto* all = new QVBoxLayout(this);
     all->setContentsMargins(8, 4, 8, 4);
     all->setSpacing(4);
+    all->addWidget(m_banner);
     all->addLayout(top);
     all->addWidget(parts, 1);
 
+    connect(m_banner, &RunBanner::closed, this, &GradientsPanel::closeStored);
     connect(m_role, &QComboBox::activated, this, [this] { redraw(); });
     connect(m_tensor, &QComboBox::activated, this, [this] { redraw(); });
     connect(m_interval, &QSpinBox::valueChanged, this, [this](int every) {
@@ -154,8 +158,7 @@ GradientsPanel::GradientsPanel(SessionController* controller, QWidget* parent)
     connect(m_controller, &SessionController::statusChanged, this, [this] { m_drawn ? updateApply() : updateScale(); });
     connect(m_controller, &SessionController::sessionReplaced, this, [this] {
         m_tried.reset();
-        m_followsNewest = true;
-        follow();
+        closeStored();
     });
     follow();
 }
@@ -165,13 +168,52 @@ void GradientsPanel::setLane(std::optional<std::uint32_t> lane, const QColor& co
     if (lane == m_lane && color == m_color) {
         return;
     }
-    if (lane != m_lane) {
-        m_tried.reset();
-    }
+    const bool isOther = lane != m_lane;
     m_lane = lane;
     m_color = color;
-    m_table->setLane(lane);
+    if (isOther) {
+        m_tried.reset();
+        closeStored();
+    } else {
+        redraw();
+    }
+}
+
+void GradientsPanel::showStored(const StoredLookPtr& stored, const QColor& color)
+{
+    m_stored = stored;
+    m_storedColor = color;
+    m_banner->showRun(name());
+    m_table->setLane({});
+    m_tried.reset();
+    m_followsNewest = true;
     redraw();
+}
+
+void GradientsPanel::closeStored()
+{
+    m_stored.reset();
+    m_banner->hide();
+    m_table->setLane(m_lane);
+    m_followsNewest = true;
+    redraw();
+}
+
+const std::vector<SamplePtr>& GradientsPanel::samples() const
+{
+    static const std::vector<SamplePtr> none;
+    return m_stored ? m_stored->samples : m_lane ? m_controller->samples(*m_lane) : none;
+}
+
+const LaneStatus* GradientsPanel::laneStatus() const
+{
+    return m_lane && !m_stored ? m_controller->laneStatus(*m_lane) : nullptr;
+}
+
+QString GradientsPanel::name() const
+{
+    return m_stored ? tr("%1 (run %2)").arg(QString::fromStdString(m_stored->info.lane)).arg(m_stored->info.id)
+                    : m_controller->laneName(*m_lane);
 }
 
 void GradientsPanel::showTensor(TensorRole role, const QString& tensor)
@@ -186,10 +228,7 @@ void GradientsPanel::showTensor(TensorRole role, const QString& tensor)
 
 void GradientsPanel::showStep(std::int64_t step)
 {
-    if (!m_lane) {
-        return;
-    }
-    const std::vector<SamplePtr>& samples = m_controller->samples(*m_lane);
+    const std::vector<SamplePtr>& samples = this->samples();
     const auto at = std::find(samples.begin(), samples.end(), sampleAt(samples, step));
     if (at != samples.end()) {
         m_steps->setValue(static_cast<int>(at - samples.begin()));
@@ -198,10 +237,7 @@ void GradientsPanel::showStep(std::int64_t step)
 
 SamplePtr GradientsPanel::shown() const
 {
-    if (!m_lane) {
-        return nullptr;
-    }
-    const std::vector<SamplePtr>& samples = m_controller->samples(*m_lane);
+    const std::vector<SamplePtr>& samples = this->samples();
     const auto index = static_cast<std::size_t>(std::max(0, m_steps->value()));
     return samples.empty() ? nullptr : m_followsNewest || index >= samples.size() ? samples.back() : samples[index];
 }
@@ -218,7 +254,7 @@ void GradientsPanel::follow()
     if (!isVisible()) {
         return;
     }
-    const std::size_t count = m_lane ? m_controller->samples(*m_lane).size() : 0;
+    const std::size_t count = samples().size();
     {
         const QSignalBlocker blocker(m_steps);
         m_steps->setRange(0, std::max(0, static_cast<int>(count) - 1));
@@ -324,9 +360,8 @@ void GradientsPanel::update(const SamplePtr& sample)
     HistogramContent content;
     content.held = *held;
     content.heldName
-        = tr("%1: %2, as %3 holds them")
-              .arg(m_controller->laneName(*m_lane), m_role->currentText().toLower(), formatLabel(held->format));
-    content.color = m_color;
+        = tr("%1: %2, as %3 holds them").arg(name(), m_role->currentText().toLower(), formatLabel(held->format));
+    content.color = m_stored ? m_storedColor : m_color;
     content.axisTitle = role == TensorRole::Scaled || role == TensorRole::ActivationGradient
         ? tr("magnitude, times the scale 2^%1").arg(exponentOf(sample->scale))
         : tr("magnitude");
@@ -355,7 +390,10 @@ void GradientsPanel::tryExponent(int exponent)
 
 QString GradientsPanel::whyNotApply() const
 {
-    const LaneStatus* lane = m_lane ? m_controller->laneStatus(*m_lane) : nullptr;
+    const LaneStatus* lane = laneStatus();
+    if (m_stored) {
+        return tr("A stored run: its scale is what it was. Re-run or resume it under Runs to try another");
+    }
     if (lane == nullptr) {
         return tr("No lane is selected");
     }
@@ -381,7 +419,7 @@ void GradientsPanel::updateApply()
     if (!isVisible()) {
         return;
     }
-    const LaneStatus* lane = m_lane ? m_controller->laneStatus(*m_lane) : nullptr;
+    const LaneStatus* lane = laneStatus();
     const QString whyNot = whyNotApply();
     m_apply->setEnabled(canTry() && whyNot.isEmpty());
     const bool hasScaler = lane != nullptr && lane->config->scaler && lane->config->scaler->family != "none";
@@ -395,7 +433,7 @@ void GradientsPanel::updateScale()
     if (!isVisible()) {
         return;
     }
-    const LaneStatus* lane = m_lane ? m_controller->laneStatus(*m_lane) : nullptr;
+    const LaneStatus* lane = laneStatus();
     const double present = lane != nullptr ? lane->scale : 1;
     const int exponent = m_tried.value_or(m_drawn ? exponentOf(m_drawn->scale) : exponentOf(present));
     {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ui/gradients/histogram_plot.h"
+#include "ui/session/run_loader.h"
 #include "ui/session/session_controller.h"
 
 #include <QWidget>
@@ -19,6 +20,7 @@ class QToolButton;
 
 namespace mantissa {
 
+class RunBanner;
 class ScaleTable;
 
 class GradientsPanel : public QWidget
@@ -29,6 +31,8 @@ public:
 
     /// Whose tensors are shown, and its colour.
     void setLane(std::optional<std::uint32_t> lane, const QColor& color);
+    /// A stored run instead, until another lane is set or a person goes back.
+    void showStored(const StoredLookPtr& stored, const QColor& color);
     void showStep(std::int64_t step); ///< the sample at it, or the last before
     /// Which tensors: gradients, unless told otherwise, of the whole net if `tensor` is empty.
     void showTensor(TensorRole role, const QString& tensor);
@@ -79,8 +83,13 @@ private:
     [[nodiscard]] QString fidelityText(const StepSample& sample) const;
     [[nodiscard]] QString whyNotApply() const;
     [[nodiscard]] SamplePtr shown() const;
+    void closeStored();
+    [[nodiscard]] const std::vector<SamplePtr>& samples() const; ///< of the lane or stored run
+    [[nodiscard]] const LaneStatus* laneStatus() const; ///< null for a stored run
+    [[nodiscard]] QString name() const;
 
     SessionController* m_controller;
+    RunBanner* m_banner;
     QComboBox* m_role;
     QComboBox* m_tensor;
     QSpinBox* m_interval;
@@ -96,6 +105,8 @@ private:
     ScaleTable* m_table;
     std::optional<std::uint32_t> m_lane;
     QColor m_color;
+    StoredLookPtr m_stored; ///< shown instead of the lane
+    QColor m_storedColor;
     std::optional<int> m_tried; ///< exponent of a scale that a person tries
     bool m_followsNewest = true;
     SamplePtr m_drawn;

@@ -5,6 +5,7 @@
 #include "ui/plots/curve_export.h"
 #include "ui/plots/picture_file.h"
 #include "ui/style/number_format.h"
+#include "ui/style/run_banner.h"
 #include "ui/style/theme.h"
 
 #include <QApplication>
@@ -34,6 +35,7 @@ constexpr int refreshMs = 200;
 LayersPanel::LayersPanel(SessionController* controller, QWidget* parent)
     : QWidget(parent)
     , m_controller(controller)
+    , m_banner(new RunBanner)
     , m_lanes(new LaneCombo(tr("Lane whose layers are shown")))
     , m_measures(new QComboBox)
     , m_groupings(new QComboBox)
@@ -91,11 +93,13 @@ LayersPanel::LayersPanel(SessionController* controller, QWidget* parent)
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
+    column->addWidget(m_banner);
     column->addLayout(controls);
     column->addWidget(splitter, 1);
     column->addWidget(m_ledgerWords);
     column->addWidget(m_ledgerStrip);
 
+    connect(m_banner, &RunBanner::closed, this, &LayersPanel::closeStored);
     connect(m_table, &LayerTable::columnChosen, this, &LayersPanel::chooseColumn);
     connect(m_table, &LayerTable::measureWanted, this, &LayersPanel::setMeasure);
     connect(m_table, &LayerTable::hovered, this, [this](std::optional<HeatCell> cell) {
@@ -121,9 +125,7 @@ LayersPanel::LayersPanel(SessionController* controller, QWidget* parent)
     connect(controller, &SessionController::sessionReplaced, this, [this] {
         m_ledgerStrip->setLedger(nullptr);
         m_ledgers.clear();
-        m_step.reset();
-        m_isStale = true;
-        follow();
+        closeStored();
     });
     m_timer.setInterval(refreshMs);
     connect(&m_timer, &QTimer::timeout, this, &LayersPanel::follow);
@@ -205,10 +207,40 @@ void LayersPanel::setLanes(const std::vector<LaneChoice>& lanes)
 
 void LayersPanel::setLane(std::uint32_t lane)
 {
+    if (lane != m_lane) {
+        m_stored.reset();
+        m_banner->hide();
+    }
     m_lane = lane;
     m_lanes->setLane(lane);
     m_isStale = true;
     follow();
+}
+
+void LayersPanel::showStored(const StoredLookPtr& stored)
+{
+    m_stored = stored;
+    m_storedLedger = {};
+    m_storedLedger.setColumns(stored->columns);
+    m_banner->showRun(name());
+    m_step.reset();
+    m_isStale = true;
+    follow();
+}
+
+void LayersPanel::closeStored()
+{
+    m_stored.reset();
+    m_banner->hide();
+    m_step.reset();
+    m_isStale = true;
+    follow();
+}
+
+QString LayersPanel::name() const
+{
+    return m_stored ? tr("%1 (run %2)").arg(QString::fromStdString(m_stored->info.lane)).arg(m_stored->info.id)
+                    : m_controller->laneName(*m_lane);
 }
 
 void LayersPanel::showLayer(const QString& layer, LayerMeasure measure)
@@ -251,7 +283,7 @@ void LayersPanel::setColumns(std::uint32_t lane, const RunColumns& columns)
 
 const LaneStatus* LayersPanel::laneStatus() const
 {
-    return m_lane ? m_controller->laneStatus(*m_lane) : nullptr;
+    return m_lane && !m_stored ? m_controller->laneStatus(*m_lane) : nullptr;
 }
 
 void LayersPanel::follow()
@@ -274,7 +306,9 @@ void LayersPanel::followSamples()
 {
     static const std::vector<SamplePtr> none;
     const LaneStatus* lane = laneStatus();
-    const std::vector<SamplePtr>& samples = lane == nullptr ? none : m_controller->samples(*m_lane);
+    const std::vector<SamplePtr>& samples = m_stored ? m_stored->samples
+        : lane == nullptr                            ? none
+                                                     : m_controller->samples(*m_lane);
     m_layers->setSamples(samples, m_grouping);
     const LayerGrid& grid = m_layers->grid();
     if (samples.empty()) {
@@ -325,10 +359,10 @@ void LayersPanel::showEmpty(const QString& text, bool canLook)
 
 void LayersPanel::followLedger()
 {
-    if (!m_lane) {
+    if (!m_lane && !m_stored) {
         return;
     }
-    SkipLedger& ledger = m_ledgers[*m_lane];
+    SkipLedger& ledger = m_stored ? m_storedLedger : m_ledgers[*m_lane];
     if (const LaneStatus* lane = laneStatus()) {
         ledger.setCountsSkipped(lane->config->schedule.countSkipped);
     }
@@ -392,10 +426,10 @@ QString LayersPanel::cellText() const
 HeatPicture LayersPanel::picture() const
 {
     HeatPicture picture(m_table->content(), m_table->shownRows(), font(), palette());
-    const LaneChoice* const look = m_lanes->look();
-    const bool isKnown = look != nullptr;
-    picture.setTitle(isKnown ? tr("%1: %2").arg(look->name, titleOf(m_layers->measure())) : QString(),
-        isKnown ? look->color : QColor(Qt::transparent));
+    const LaneChoice* const look = m_stored ? nullptr : m_lanes->look();
+    const bool isKnown = m_stored || look != nullptr;
+    picture.setTitle(isKnown ? tr("%1: %2").arg(name(), titleOf(m_layers->measure())) : QString(),
+        look != nullptr ? look->color : QColor(Qt::transparent));
     return picture;
 }
 
@@ -416,7 +450,7 @@ void LayersPanel::exportTo(const QString& file) const
     const LayerGrid& grid = m_layers->grid();
     const LayerMeasure measure = m_layers->measure();
     writeFile(file, [&](QIODevice& device) {
-        const QByteArray lane = quoted(m_controller->laneName(*m_lane), ',');
+        const QByteArray lane = quoted(name(), ',');
         bool ok
             = device.write("lane,step,layer," + QByteArray::fromStdString(std::string(nameOf(measure))) + '\n') >= 0;
         for (std::size_t column = 0; column < grid.columns(); ++column) {

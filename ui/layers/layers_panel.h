@@ -4,6 +4,7 @@
 #include "ui/layers/layer_table.h"
 #include "ui/layers/ledger_strip.h"
 #include "ui/layers/survival_funnel.h"
+#include "ui/session/run_loader.h"
 #include "ui/session/session_controller.h"
 #include "ui/style/lane_combo.h"
 
@@ -23,6 +24,8 @@ class QToolButton;
 
 namespace mantissa {
 
+class RunBanner;
+
 class LayersPanel : public QWidget
 {
     Q_OBJECT
@@ -31,6 +34,8 @@ public:
 
     void setLanes(const std::vector<LaneChoice>& lanes);
     void setLane(std::uint32_t lane); ///< the one that is shown
+    /// A stored run instead, until another lane is set or a person goes back.
+    void showStored(const StoredLookPtr& stored);
     void setMeasure(LayerMeasure measure);
     void setGrouping(LayerGrouping grouping);
     /// Its row is chosen and the measure shown step by step; nothing is chosen if the lane has no such layer.
@@ -88,9 +93,12 @@ private:
     void chooseStep(std::int64_t step);
     void updateCellText();
     [[nodiscard]] HeatPicture picture() const;
-    [[nodiscard]] const LaneStatus* laneStatus() const;
+    void closeStored();
+    [[nodiscard]] const LaneStatus* laneStatus() const; ///< null for a stored run
+    [[nodiscard]] QString name() const;
 
     SessionController* m_controller;
+    RunBanner* m_banner;
     LaneCombo* m_lanes;
     QComboBox* m_measures;
     QComboBox* m_groupings;
@@ -114,6 +122,8 @@ private:
     std::optional<std::int64_t> m_step; ///< that a person chose; unset: the newest
     std::optional<HeatCell> m_hovered;
     std::map<std::uint32_t, SkipLedger> m_ledgers;
+    StoredLookPtr m_stored; ///< shown instead of the lane
+    SkipLedger m_storedLedger;
     bool m_isStale = true; ///< samples have come
 };
 

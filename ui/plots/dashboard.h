@@ -51,6 +51,8 @@ public:
     /// The key of a stored run; never equal to that of a live lane.
     static constexpr quint64 storedKey(RunId run) { return (quint64 {1} << 32U) + static_cast<quint64>(run); }
 
+    static constexpr RunId runOf(quint64 key) { return static_cast<RunId>(key - (quint64 {1} << 32U)); }
+
     // --- lanes; calls that name an unknown key do nothing ---
     void addLane(const LaneCurve& lane); ///< at the end of the list; an existing key is updated
     void updateLane(const LaneCurve& lane);

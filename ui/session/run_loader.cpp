@@ -3,6 +3,7 @@
 #include "engine/core/error.h"
 #include "engine/diagnose/diagnose.h"
 #include "engine/diagnose/stored_run.h"
+#include "engine/store/spread_samples.h"
 
 #include <QMetaObject>
 
@@ -22,6 +23,15 @@ std::shared_ptr<const StoredCurves> curvesOf(const RunStore& store, RunId run)
     curves->seams = store.events(run);
     std::erase_if(curves->seams, [](const Event& event) { return event.kind != EventKind::Resumed; });
     return curves;
+}
+
+RunInfo infoOf(const RunStore& store, RunId run, const std::filesystem::path& database)
+{
+    auto info = store.run(run);
+    if (!info) {
+        throw Error(ErrorCode::Io, "Run " + std::to_string(run) + " is no longer in " + database.string() + ".");
+    }
+    return *std::move(info);
 }
 
 } // namespace
@@ -58,11 +68,24 @@ void RunLoader::loadColumns(RunId run)
 {
     start([this, run, database = m_database] {
         const RunStore store(database, StoreAccess::ReadOnly);
-        const auto info = store.run(run);
-        if (!info) {
-            throw Error(ErrorCode::Io, "Run " + std::to_string(run) + " is no longer in " + database.string() + ".");
+        return [this, info = infoOf(store, run, database), curves = curvesOf(store, run)] {
+            emit columnsLoaded(info, curves);
+        };
+    });
+}
+
+void RunLoader::loadSamples(RunId run)
+{
+    start([this, run, database = m_database] {
+        constexpr std::size_t most = 300;
+        const RunStore store(database, StoreAccess::ReadOnly);
+        auto look = std::make_shared<StoredLook>();
+        look->info = infoOf(store, run, database);
+        look->columns = store.columns(run);
+        for (StepSample& sample : spreadSamples(store, run, most)) {
+            look->samples.push_back(std::make_shared<const StepSample>(std::move(sample)));
         }
-        return [this, info = *info, curves = curvesOf(store, run)] { emit columnsLoaded(info, curves); };
+        return [this, look = StoredLookPtr(std::move(look))] { emit samplesLoaded(look); };
     });
 }
 

@@ -5,6 +5,7 @@
 #include "engine/diagnose/finding.h"
 #include "engine/scaling/scaler_play.h"
 #include "engine/store/run_comparison.h"
+#include "ui/session/sample_history.h"
 
 #include <QObject>
 #include <QThreadPool>
@@ -22,6 +23,16 @@ struct StoredCurves
     std::vector<Event> seams; ///< where the lane was resumed
 };
 
+/// A stored run whose sampled steps can be looked at.
+struct StoredLook
+{
+    RunInfo info;
+    RunColumns columns;
+    std::vector<SamplePtr> samples; ///< some hundreds at most, spread over the run
+};
+
+using StoredLookPtr = std::shared_ptr<const StoredLook>;
+
 using RunOrLane = std::variant<RunId, std::uint32_t>; ///< a stored run, or a lane of the present session
 
 class RunLoader : public QObject
@@ -32,6 +43,7 @@ public:
     ~RunLoader() override;
 
     void loadColumns(RunId run);
+    void loadSamples(RunId run);
     /// The experiment that replays the run, as JSON text.
     void loadReplay(RunId run);
     /// What scalers need of the run's steps to play them again.
@@ -47,6 +59,7 @@ public:
 signals:
     void columnsLoaded(const mantissa::RunInfo& info, std::shared_ptr<const mantissa::StoredCurves> curves);
     void laneLoaded(std::uint32_t lane, std::shared_ptr<const mantissa::StoredCurves> curves);
+    void samplesLoaded(std::shared_ptr<const mantissa::StoredLook> look);
     void replayLoaded(mantissa::RunId run, const QByteArray& experiment);
     void gradientsLoaded(mantissa::RunId run, std::shared_ptr<const std::vector<mantissa::PlayStep>> steps);
     void laneDiagnosed(std::uint32_t lane, std::shared_ptr<const std::vector<mantissa::Finding>> findings);

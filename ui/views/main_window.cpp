@@ -218,6 +218,8 @@ void MainWindow::connectLanes()
     connect(m_dashboard, &Dashboard::laneActivated, this, [this](quint64 key) {
         if (key <= Event::allLanes) {
             m_lanes->select(static_cast<std::uint32_t>(key));
+        } else {
+            m_loader->loadSamples(Dashboard::runOf(key));
         }
     });
     connect(
@@ -354,6 +356,11 @@ void MainWindow::connectRuns()
         }
     });
     connect(m_runs, &RunsView::rerunRequested, m_loader, &RunLoader::loadReplay);
+    connect(m_runs, &RunsView::lookRequested, this, [this](RunId run) {
+        m_tabs->setCurrentWidget(m_gradients);
+        m_loader->loadSamples(run);
+    });
+    connect(m_loader, &RunLoader::samplesLoaded, this, &MainWindow::showStored);
     connect(m_runs, &RunsView::resumeRequested, this, &MainWindow::resumeRun);
     connect(m_loader, &RunLoader::columnsLoaded, this,
         [this](const RunInfo& info, const std::shared_ptr<const StoredCurves>& curves) { showRun(info, *curves); });
@@ -582,14 +589,29 @@ void MainWindow::finishedRun()
         8000);
 }
 
+void MainWindow::showStored(const std::shared_ptr<const StoredLook>& look)
+{
+    if (look->samples.empty()) {
+        statusBar()->showMessage(tr("No step of run %1 was looked at tensor by tensor.").arg(look->info.id), 8000);
+        return;
+    }
+    m_gradients->showStored(look, colorOf(look->info));
+    m_layers->showStored(look);
+}
+
+QColor MainWindow::colorOf(const RunInfo& info) const
+{
+    const QColor color(QString::fromStdString(info.color));
+    return color.isValid() ? color : laneColor(static_cast<int>(info.id % 6), isDark(palette()));
+}
+
 void MainWindow::showRun(const RunInfo& info, const StoredCurves& curves)
 {
     const quint64 key = Dashboard::storedKey(info.id);
     LaneCurve curve;
     curve.key = key;
     curve.name = tr("%1 (run %2)").arg(QString::fromStdString(info.lane)).arg(info.id);
-    const QColor color(QString::fromStdString(info.color));
-    curve.color = color.isValid() ? color : laneColor(static_cast<int>(info.id % 6), isDark(palette()));
+    curve.color = colorOf(info);
     curve.live = false;
     const auto policies = policyNames();
     const bool isKnown = std::ranges::find(policies, info.policy) != policies.end();

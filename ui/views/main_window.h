@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 
 class QAction;
@@ -42,6 +43,7 @@ class StepPanel;
 class StatusLine;
 class TimePanel;
 struct StoredCurves;
+struct StoredLook;
 
 class MainWindow : public QMainWindow
 {
@@ -158,6 +160,8 @@ private:
     void reset();
     void train();
     void finishedRun();
+    void showStored(const std::shared_ptr<const StoredLook>& look);
+    [[nodiscard]] QColor colorOf(const RunInfo& info) const;
     void showRun(const RunInfo& info, const StoredCurves& curves);
     void showCurves(quint64 key, const StoredCurves& curves);
 

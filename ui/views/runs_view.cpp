@@ -133,6 +133,7 @@ void RunsView::buildActions()
     m_rerun = addAction("rerun", tr("Re-run exactly"),
         tr("Train the selected run again: same settings, seed and changes at the same steps"));
     m_resume = addAction("resume", tr("Resume…"), tr("Train on from one of the selected run's checkpoints"));
+    m_look = addAction("look", tr("Look inside"), tr("The selected run's gradients and layers, as they were sampled"));
     m_compare
         = addAction("compare", tr("Compare"), tr("The two selected runs, side by side: settings, results, curves"));
     m_copy = addAction("copy", tr("Copy"), tr("Copy the selected rows as tab-separated text"));
@@ -152,6 +153,11 @@ void RunsView::buildActions()
     connect(m_resume, &QAction::triggered, this, [this] {
         if (const auto runs = selectedRuns(); runs.size() == 1) {
             emit resumeRequested(runs.first());
+        }
+    });
+    connect(m_look, &QAction::triggered, this, [this] {
+        if (const auto runs = selectedRuns(); runs.size() == 1) {
+            emit lookRequested(runs.first());
         }
     });
     connect(m_compare, &QAction::triggered, this, [this] {
@@ -174,7 +180,7 @@ void RunsView::buildLayout()
     m_search->setToolTip(tr("Shows the runs that contain every word, in any column"));
     m_search->setClearButtonEnabled(true);
     bar->addWidget(m_search, 1);
-    for (QAction* action : {m_showCurves, m_compare, m_rerun, m_resume, m_exportCsv, m_exportJson, m_delete}) {
+    for (QAction* action : {m_showCurves, m_look, m_compare, m_rerun, m_resume, m_exportCsv, m_exportJson, m_delete}) {
         auto* button = new QToolButton;
         button->setDefaultAction(action);
         button->setAutoRaise(true);
@@ -293,6 +299,7 @@ void RunsView::updateActions()
     }
     m_rerun->setEnabled(runs.size() == 1);
     m_resume->setEnabled(runs.size() == 1);
+    m_look->setEnabled(runs.size() == 1);
     m_compare->setEnabled(runs.size() == 2);
     m_showCurves->setChecked(
         any && std::all_of(runs.begin(), runs.end(), [this](RunId run) { return m_model->isShown(run); }));

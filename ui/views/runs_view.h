@@ -53,6 +53,7 @@ signals:
     void showRunRequested(mantissa::RunId run, bool isWanted);
     void rerunRequested(mantissa::RunId run);
     void resumeRequested(mantissa::RunId run);
+    void lookRequested(mantissa::RunId run); ///< at its gradients and layers
     void compareRequested(mantissa::RunId a, mantissa::RunId b);
 
 protected:
@@ -91,6 +92,7 @@ private:
     QAction* m_showCurves = nullptr;
     QAction* m_rerun = nullptr;
     QAction* m_resume = nullptr;
+    QAction* m_look = nullptr;
     QAction* m_compare = nullptr;
     QAction* m_copy = nullptr;
     QAction* m_exportCsv = nullptr;
