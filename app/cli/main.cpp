@@ -57,6 +57,7 @@ int run(int argc, char** argv)
     addDiagnoseCommand(app, chosen);
     addTraceCommand(app, chosen);
     addVerifyCommand(app, chosen);
+    addBenchCommand(app, chosen);
     try {
         checkCommand(app, argv + 1);
         app.parse(withoutNumbersLikeOptions(argc, argv));

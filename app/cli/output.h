@@ -37,9 +37,9 @@ void printJson(const Json& json, bool pretty = true);
 std::string shortNumber(double value);
 /// "87.5 %"; "-" for NaN.
 std::string percent(double share);
-/// "1.2 MiB"
 /// Steps per second: three digits where there are few; "-" for NaN.
 std::string rateText(double stepsPerSecond);
+/// "1.2 MiB"
 std::string bytesText(std::uint64_t bytes);
 /// "2026-11-29 14:25" in local time; "-" for 0.
 std::string timeText(double unixSeconds);

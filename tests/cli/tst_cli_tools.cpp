@@ -44,6 +44,7 @@ private slots:
     void theLossDrivenScalerTakesLosses();
     void scalersReplayTheGradientsOfARun();
     void scalerListsTheParameters();
+    void benchTimesEachPrecision();
     void roundsEveryNumberOnce_data();
     void roundsEveryNumberOnce();
     void readsBits_data();
@@ -553,6 +554,32 @@ void TestCliTools::helpIsNoError()
     }
     QCOMPARE(m_cli.run({"run", "--help"}).code, 0);
     QCOMPARE(m_cli.run({"--version"}).code, 0);
+}
+
+/// Every precision has its row; no time is asserted, but a step is no shorter than each of its phases.
+void TestCliTools::benchTimesEachPrecision()
+{
+    const CliResult result
+        = m_cli.run({"bench", "--steps", "20", "--warmup", "2", "--precision", "fp32,fp16,pure-bf16", "--json"});
+    QVERIFY2(result.code == 0, qPrintable(result.err));
+    const QJsonArray rows = result.json()["precisions"].toArray();
+    QCOMPARE(rows.size(), 3);
+    const QStringList names {"fp32", "fp16", "pure-bf16"};
+    for (int i = 0; i < rows.size(); ++i) {
+        const QJsonObject row = rows[i].toObject();
+        QCOMPARE(row["precision"].toString(), names[i]);
+        QVERIFY(row["steps_per_second"].toDouble() > 0);
+        for (const QJsonValue& phase : row["time_ms"].toObject()) {
+            QVERIFY(phase.toDouble() <= row["step_ms"].toDouble());
+        }
+        QVERIFY(row["bytes"].toDouble() > 0);
+        QCOMPARE(row["casts_per_step"].toInt() > 0, i == 1);
+    }
+    QCOMPARE(rows[0].toObject()["speed"].toDouble(), 1.0);
+    QCOMPARE(rows[0].toObject()["computed"].toString(), QStringLiteral("native"));
+    QCOMPARE(m_cli.run({"bench", "--precision", "fp32,fp99"}).code, 2);
+    QCOMPARE(m_cli.run({"bench", "--precision", "fp32,fp32"}).code, 2);
+    QCOMPARE(m_cli.run({"bench", "no-such-file.json"}).code, 2);
 }
 
 QTEST_GUILESS_MAIN(TestCliTools)
