@@ -20,7 +20,7 @@ const std::vector<QStringList> rows {
     {"engine/diagnose", "engine/store", "engine/verify"},
     {"ui/style"},
     {"ui/models", "ui/plots", "ui/session"},
-    {"ui/compare", "ui/graph", "ui/gradients", "ui/layers", "ui/time"},
+    {"ui/compare", "ui/graph", "ui/gradients", "ui/layers", "ui/predict", "ui/time"},
     {"ui/views"},
     {"app"},
 };
@@ -35,7 +35,7 @@ struct Ban
 
 const std::vector<Ban> bans {
     {QRegularExpression("^engine/"), QRegularExpression("^(Q[A-Z]|Qt|qcustomplot)"), "the engine is free of Qt"},
-    {QRegularExpression("^(app|ui/(compare|graph|gradients|layers|models|session|style|time|views))/"),
+    {QRegularExpression("^(app|ui/(compare|graph|gradients|layers|models|predict|session|style|time|views))/"),
         QRegularExpression("^qcustomplot"), "only ui/plots knows the plotting library"},
     {QRegularExpression("^ui/"), QRegularExpression("^engine/(ops|autodiff)/"),
         "the window does not look into the engine's ops"},

@@ -152,6 +152,16 @@ LaneLook LaneList::look(std::uint32_t lane) const
         chosen.isValid() ? Qt::SolidLine : laneStyle(index)};
 }
 
+std::vector<LaneChoice> LaneList::choices() const
+{
+    std::vector<LaneChoice> choices;
+    for (const std::uint32_t lane : lanes()) {
+        const LaneLook shown = look(lane);
+        choices.push_back({lane, shown.name, shown.color, shown.style});
+    }
+    return choices;
+}
+
 void LaneList::clear()
 {
     for (LaneCard* card : m_cards) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ui/session/session_controller.h"
+#include "ui/style/lane_combo.h"
 #include "ui/views/lane_card.h"
 
 #include <QTimer>
@@ -36,6 +37,7 @@ public:
 
     [[nodiscard]] std::vector<std::uint32_t> lanes() const; ///< in the order shown
     [[nodiscard]] LaneLook look(std::uint32_t lane) const;
+    [[nodiscard]] std::vector<LaneChoice> choices() const; ///< all of them, with their looks
 
     [[nodiscard]] std::optional<std::uint32_t> selected() const { return m_selected; }
 

@@ -412,10 +412,8 @@ void MainWindow::followLanes()
         }
     }
     const auto status = m_controller->status();
-    std::vector<LaneChoice> looks;
     for (const std::uint32_t lane : lanes) {
         const LaneLook look = m_lanes->look(lane);
-        looks.push_back({lane, look.name, look.color, look.style});
         LaneCurve curve;
         curve.key = lane;
         curve.name = look.name;
@@ -431,6 +429,7 @@ void MainWindow::followLanes()
             m_dashboard->setLaneVisible(lane, false);
         }
     }
+    const std::vector<LaneChoice> looks = m_lanes->choices();
     m_opMap->setLanes(looks);
     m_layers->setLanes(looks);
     m_time->setLanes(looks);

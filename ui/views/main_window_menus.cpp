@@ -4,6 +4,7 @@
 #include "ui/graph/op_map_panel.h"
 #include "ui/layers/layers_panel.h"
 #include "ui/plots/dashboard.h"
+#include "ui/predict/predict_dialog.h"
 #include "ui/session/app_paths.h"
 #include "ui/time/time_panel.h"
 #include "ui/views/command_palette.h"
@@ -289,6 +290,15 @@ void MainWindow::makeRunMenu()
             dialog->show();
         },
         tr("Conditions that pause training, keep or copy a lane, or change its settings"));
+    add(
+        menu, QStringLiteral("predict"), tr("&Predict, then reveal\u2026"),
+        QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_P),
+        [this] {
+            auto* dialog = new PredictDialog(m_controller, m_loader, m_lanes->choices(), this);
+            dialog->setAttribute(Qt::WA_DeleteOnClose);
+            dialog->show();
+        },
+        tr("A room guesses which lane fails, when and why; after the run it is told"));
     menu->addSeparator();
     menu->addActions({m_runBar->stopAction(), m_runBar->resetAction()});
     m_runBar->stepAction()->setObjectName(QStringLiteral("step"));
