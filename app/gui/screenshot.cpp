@@ -5,8 +5,10 @@
 
 #include <QAction>
 #include <QApplication>
+#include <QDialog>
 #include <QElapsedTimer>
 #include <QEventLoop>
+#include <QPainter>
 #include <QPixmap>
 #include <QTimer>
 
@@ -29,6 +31,22 @@ bool waitUntil(const std::function<bool()>& isReached, int timeoutMs)
         QApplication::processEvents(QEventLoop::WaitForMoreEvents | QEventLoop::AllEvents, 20);
     }
     return isReached();
+}
+
+/// With the dialogs that are open over it.
+QPixmap pictureOf(MainWindow& window)
+{
+    QPixmap picture = window.grab();
+    QPainter painter(&picture);
+    for (QDialog* dialog : window.findChildren<QDialog*>()) {
+        if (dialog->isVisible()) {
+            const QPixmap top = dialog->grab();
+            const QPoint corner((window.width() - dialog->width()) / 2, (window.height() - dialog->height()) / 2);
+            painter.drawPixmap(corner, top);
+            painter.drawRect(QRect(corner, dialog->size()).adjusted(-1, -1, 0, 0));
+        }
+    }
+    return picture;
 }
 
 } // namespace
@@ -73,7 +91,7 @@ int takeScreenshot(MainWindow& window, const LaunchOptions& options)
         QApplication::sendPostedEvents();
         QApplication::processEvents();
     }
-    if (!window.grab().save(options.screenshot)) {
+    if (!pictureOf(window).save(options.screenshot)) {
         std::fprintf(stderr, "mantissa: %s can't be written\n", qPrintable(options.screenshot));
         return 1;
     }

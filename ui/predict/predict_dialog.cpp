@@ -123,6 +123,7 @@ void PredictDialog::build()
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close);
     buttons->addButton(m_run, QDialogButtonBox::ActionRole);
     buttons->addButton(m_reveal, QDialogButtonBox::ActionRole);
+    m_run->setDefault(true);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::close);
     auto* column = new QVBoxLayout(this);
     column->addLayout(grid);
