@@ -58,6 +58,8 @@ int run(int argc, char** argv)
     addTraceCommand(app, chosen);
     addVerifyCommand(app, chosen);
     addBenchCommand(app, chosen);
+    addExportPytorchCommand(app, chosen);
+    addExportWeightsCommand(app, chosen);
     try {
         checkCommand(app, argv + 1);
         app.parse(withoutNumbersLikeOptions(argc, argv));

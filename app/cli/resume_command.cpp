@@ -1,18 +1,13 @@
 // mantissa-cli resume: goes on from a checkpoint.
+#include "app/cli/checkpoint_argument.h"
 #include "app/cli/command.h"
 #include "app/cli/output.h"
 #include "app/cli/run_experiment.h"
-#include "app/cli/runs_common.h"
 #include "engine/core/error.h"
-#include "engine/store/run_checkpoints.h"
 #include "engine/train/resume_changes.h"
 
-#include <fmt/format.h>
-
-#include <charconv>
 #include <cstdio>
 #include <memory>
-#include <optional>
 
 namespace mantissa::cli {
 
@@ -27,45 +22,6 @@ struct ResumeOptions
     bool withoutCheckpoints = false;
     TrainingOptions training;
 };
-
-std::optional<RunId> runNumberFrom(const std::string& text)
-{
-    RunId id = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stopped, error] = std::from_chars(text.data(), end, id);
-    return error == std::errc() && stopped == end && !text.empty() ? std::optional(id) : std::nullopt;
-}
-
-ResumedLane readFile(const std::filesystem::path& file)
-{
-    return {std::make_shared<const Checkpoint>(readCheckpoint(file)), file};
-}
-
-/// The newest checkpoint of the run that can be read.
-ResumedLane newestOf(const RunStore& store, RunId run)
-{
-    for (const WrittenCheckpoint& written : checkpointsOf(store, run)) {
-        try {
-            return readFile(written.file);
-        } catch (const Error& error) {
-            std::fprintf(stderr, "mantissa-cli: %s; trying an older checkpoint\n", error.what());
-        }
-    }
-    throw BadInput(
-        fmt::format("run {} has no checkpoint that can be read; train with --checkpoints FOLDER to have some", run));
-}
-
-ResumedLane chosenCheckpoint(const ResumeOptions& options)
-{
-    const std::optional<RunId> run = runNumberFrom(options.from);
-    if (!run) {
-        return readFile(options.from);
-    }
-    RunsOptions runs;
-    runs.database = options.training.database;
-    const RunStore store = openRuns(runs);
-    return newestOf(store, runNumber(store, *run).id);
-}
 
 ResumeChanges changesOf(const ResumeOptions& options)
 {
@@ -93,7 +49,7 @@ CheckpointPlan planFor(const ResumeOptions& options, const Checkpoint& checkpoin
 
 int resume(const ResumeOptions& options)
 {
-    ResumedLane lane = chosenCheckpoint(options);
+    ResumedLane lane = checkpointFrom(options.from, options.training.database);
     lane.checkpoint = std::make_shared<const Checkpoint>(withChanges(*lane.checkpoint, changesOf(options)));
     const Checkpoint& checkpoint = *lane.checkpoint;
     Experiment experiment;

@@ -56,6 +56,15 @@ std::optional<Shape> imagesIn(const Graph& graph, ValueId value, const Shape& sa
     return Shape({before[1], before[2], before[3]});
 }
 
+/// Where PyTorch has the number that we have in place i.
+std::size_t channelsFirstPlace(std::size_t i, const FlattenedImages& layer)
+{
+    const auto pixels = static_cast<std::size_t>(layer.height * layer.width);
+    const auto channels = static_cast<std::size_t>(layer.channels);
+    const std::size_t column = i % (pixels * channels);
+    return i - column + column % channels * pixels + column / channels;
+}
+
 } // namespace
 
 std::vector<FlattenedImages> flattenedImages(const Graph& graph, const Shape& sample)
@@ -78,14 +87,17 @@ std::vector<FlattenedImages> flattenedImages(const Graph& graph, const Shape& sa
 
 void toChannelsLast(std::vector<float>& weight, const FlattenedImages& layer)
 {
-    const std::int64_t pixels = layer.height * layer.width;
-    const std::int64_t columns = pixels * layer.channels;
     const std::vector<float> before = weight;
     for (std::size_t i = 0; i < weight.size(); ++i) {
-        const auto column = static_cast<std::int64_t>(i) % columns;
-        const std::int64_t pixel = column / layer.channels;
-        const std::int64_t channel = column % layer.channels;
-        weight[i] = before[i - static_cast<std::size_t>(column) + static_cast<std::size_t>(channel * pixels + pixel)];
+        weight[i] = before[channelsFirstPlace(i, layer)];
+    }
+}
+
+void toChannelsFirst(std::vector<float>& weight, const FlattenedImages& layer)
+{
+    const std::vector<float> before = weight;
+    for (std::size_t i = 0; i < weight.size(); ++i) {
+        weight[channelsFirstPlace(i, layer)] = before[i];
     }
 }
 

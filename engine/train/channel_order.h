@@ -24,5 +24,7 @@ std::vector<FlattenedImages> flattenedImages(const Graph& graph, const Shape& sa
 
 /// Brings the columns from PyTorch's order into ours.
 void toChannelsLast(std::vector<float>& weight, const FlattenedImages& layer);
+/// And back.
+void toChannelsFirst(std::vector<float>& weight, const FlattenedImages& layer);
 
 } // namespace mantissa

@@ -17,7 +17,7 @@ const std::vector<QStringList> rows {
         "engine/backends"},
     {"engine/nn", "engine/data"},
     {"engine/train"},
-    {"engine/diagnose", "engine/store", "engine/verify"},
+    {"engine/diagnose", "engine/store", "engine/verify", "engine/pytorch"},
     {"ui/style"},
     {"ui/models", "ui/plots", "ui/session"},
     {"ui/compare", "ui/graph", "ui/gradients", "ui/layers", "ui/predict", "ui/time"},

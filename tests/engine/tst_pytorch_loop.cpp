@@ -1,5 +1,5 @@
 // The loop in PyTorch: it is Python, it names every setting, and it marks what is done wrong.
-#include "engine/train/pytorch_loop.h"
+#include "engine/pytorch/training_loop.h"
 
 #include <QProcess>
 #include <QStandardPaths>

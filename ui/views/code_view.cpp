@@ -1,6 +1,6 @@
 #include "ui/views/code_view.h"
 
-#include "engine/train/pytorch_loop.h"
+#include "engine/pytorch/training_loop.h"
 #include "ui/views/icon.h"
 
 #include <QClipboard>

@@ -1,7 +1,8 @@
 // Sources: torch.amp (autocast, GradScaler), torch.nn.utils.clip_grad_norm_, torch.optim.lr_scheduler.LambdaLR.
-#include "engine/train/pytorch_loop.h"
+#include "engine/pytorch/training_loop.h"
 
 #include "engine/autocast/policy.h"
+#include "engine/data/data_config.h"
 #include "engine/scaling/loss_scaler.h"
 
 #include <fmt/format.h>
@@ -59,8 +60,10 @@ std::string torchType(const Policy& policy)
 class Loop
 {
 public:
-    explicit Loop(const LaneConfig& lane)
+    /// `runs`: as a part of a script, with what is read from elsewhere and recorded.
+    Loop(const LaneConfig& lane, bool runs)
         : m_lane(lane)
+        , m_runs(runs)
         , m_policy(policyNamed(lane.precision.policy))
         , m_family(lane.scaler ? lane.scaler->family : "none")
     {
@@ -68,16 +71,27 @@ public:
 
     std::string write() &&
     {
-        m_script.line("import math, torch, torch.nn.functional as F");
-        if (!m_lane.model.weights.empty()) {
-            m_script.line("import safetensors.torch");
+        if (!m_runs) {
+            m_script.line("import math, torch, torch.nn.functional as F");
+            if (!m_lane.model.weights.empty()) {
+                m_script.line("import safetensors.torch");
+            }
         }
         writeModel();
         writeOptimizer();
         writeSchedule();
         writeScaler();
+        if (m_runs) {
+            m_script.line(fmt::format("recorder = Recorder(options.metrics, model, optimizer{}, lane={})",
+                !scales()                 ? ""
+                    : m_family == "fixed" ? ", scale"
+                                          : ", scaler",
+                nlohmann::json(m_lane.name).dump()));
+        }
         m_script.line();
-        m_script.block(fmt::format("for step in range({}):", m_lane.steps), [this] { writeStep(); });
+        m_script.block(m_runs ? std::string("for step in range(options.steps):")
+                              : fmt::format("for step in range({}):", m_lane.steps),
+            [this] { writeStep(); });
         return std::move(m_script).text();
     }
 
@@ -86,12 +100,20 @@ private:
 
     [[nodiscard]] bool scales() const { return m_family != "none"; }
 
+    /// The device as an argument.
+    [[nodiscard]] std::string device() const { return m_runs ? "device" : "\"cuda\""; }
+
     void writeModel()
     {
         m_script.line(fmt::format("torch.manual_seed({})", m_lane.seed));
-        m_script.line(
-            fmt::format("model = build_model().cuda()  # {}, on the {} data", m_lane.model.kind, m_lane.data.kind));
-        if (!m_lane.model.weights.empty()) {
+        if (m_runs) {
+            m_script.line("model = Model().to(device)");
+            m_script.line("model.load_state_dict(load(here / \"weights.safetensors\"))");
+        } else {
+            m_script.line(
+                fmt::format("model = build_model().cuda()  # {}, on the {} data", m_lane.model.kind, m_lane.data.kind));
+        }
+        if (!m_runs && !m_lane.model.weights.empty()) {
             m_script.line(fmt::format(
                 "model.load_state_dict(safetensors.torch.load_file({}))", nlohmann::json(m_lane.model.weights).dump()));
         }
@@ -109,6 +131,16 @@ private:
             m_script.line(
                 fmt::format("# {} in {}: wrap it in torch.autocast of that dtype, or enabled=False", name, format));
         }
+        if (m_lane.accumulation.guard) {
+            m_script.block("for p in model.parameters():",
+                [this] { m_script.line("p.grad = torch.zeros_like(p)  # all of a step may be left out"); });
+        }
+        if (m_lane.clip.perLayer && m_lane.clip.order != ClipOrder::Off) {
+            m_script.line();
+            m_script.block(
+                "def layer_of(name):", [this] { m_script.line("return name.rpartition(\".\")[0] or name"); });
+            m_script.line();
+        }
     }
 
     void writeOptimizer()
@@ -116,14 +148,14 @@ private:
         const OptimizerConfig& config = m_lane.optimizer;
         if (config.kind == "sgd") {
             m_script.line(fmt::format("optimizer = torch.optim.SGD(model.parameters(), lr={}, momentum={}, "
-                                      "weight_decay={}, nesterov={})",
+                                      "weight_decay={}, nesterov={}{})",
                 number(config.lr), number(config.momentum), number(config.weightDecay),
-                config.nesterov ? "True" : "False"));
+                config.nesterov ? "True" : "False", oneByOne()));
         } else {
             m_script.line(fmt::format("optimizer = torch.optim.{}(model.parameters(), lr={}, betas=({}, {}), eps={}, "
-                                      "weight_decay={})",
+                                      "weight_decay={}{})",
                 config.kind == "adam" ? "Adam" : "AdamW", number(config.lr), number(config.beta1), number(config.beta2),
-                epsilon(), number(config.weightDecay)));
+                epsilon(), number(config.weightDecay), oneByOne()));
         }
         if (config.stateFormat != "weights") {
             m_script.line(fmt::format(
@@ -134,8 +166,12 @@ private:
             m_script.line(fmt::format("ema = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn({})){}",
                 number(m_lane.ema.decay),
                 m_lane.ema.format == "fp32" ? "" : fmt::format("  # kept in {}", m_lane.ema.format)));
+            m_script.line("ema.update_parameters(model)  # begins at the initial weights");
         }
     }
+
+    /// With 16-bit weights PyTorch's loop over tensors rounds after every operation, as we do.
+    [[nodiscard]] std::string oneByOne() const { return m_lane.precision.hasHalfWeights() ? ", foreach=False" : ""; }
 
     [[nodiscard]] std::string epsilon() const
     {
@@ -197,7 +233,7 @@ private:
                                                               : number(*value);
         }
         if (isPytorch()) {
-            m_script.line(fmt::format("scaler = torch.amp.GradScaler(\"cuda\", {})", arguments));
+            m_script.line(fmt::format("scaler = torch.amp.GradScaler({}, {})", device(), arguments));
         } else if (m_family == "fixed") {
             m_script.line(fmt::format("scale = {}  # fixed", number(*valueOf(*m_lane.scaler, "init_scale"))));
         } else {
@@ -205,39 +241,52 @@ private:
         }
     }
 
+    [[nodiscard]] bool isAutocast() const
+    {
+        return m_policy.lower != DType::Float32 && !m_lane.precision.hasHalfWeights();
+    }
+
     /// The lines that compute the loss from "output" and "target".
     void writeLoss()
     {
         const std::string share = number(m_lane.labelSmoothing);
+        const bool isSmooth = m_lane.labelSmoothing > 0;
+        const bool isPerToken = dataKind(m_lane.data.kind).isTokens;
+        // What is 16-bit goes into the loss in FP32: on GPUs, autocast would round the log-probabilities inside.
+        const std::string output = m_policy.lower == DType::Float32 ? "output" : "output.float()";
+        const std::string labels = isPerToken ? "target.flatten()" : "target";
         if (m_lane.loss != "cross_entropy") {
-            m_script.line(m_lane.loss == "mse" ? "loss = F.mse_loss(output, target)"
-                                               : "loss = F.binary_cross_entropy_with_logits(output, target)");
+            m_script.line(fmt::format("loss = F.{}({}, target)",
+                m_lane.loss == "mse" ? "mse_loss" : "binary_cross_entropy_with_logits",
+                isAutocast() ? "output" : output)); // autocast has both in FP32 by itself
         } else if (m_lane.lossForm == "fused") {
-            m_script.line(m_lane.labelSmoothing > 0
-                    ? fmt::format("loss = F.cross_entropy(output, target, label_smoothing={})", share)
-                    : "loss = F.cross_entropy(output, target)");
+            m_script.line(fmt::format("loss = F.cross_entropy({}{}, {}{})", output, isPerToken ? ".flatten(0, 1)" : "",
+                labels, isSmooth ? ", label_smoothing=" + share : ""));
         } else {
+            const std::string rows = isPerToken ? "output.flatten(0, 1)" : "output";
             m_script.line(m_lane.lossForm == "log_softmax"
-                    ? "log_p = F.log_softmax(output, -1)"
-                    : "log_p = torch.log(torch.softmax(output, -1))  # WRONG: loses small probabilities");
-            m_script.line(m_lane.labelSmoothing > 0
-                    ? fmt::format("loss = (1 - {0}) * F.nll_loss(log_p, target) - {0} * log_p.mean()", share)
-                    : "loss = F.nll_loss(log_p, target)");
+                    ? fmt::format("log_p = F.log_softmax({}, -1)", rows)
+                    : fmt::format(
+                        "log_p = torch.log(torch.softmax({}, -1))  # WRONG: loses small probabilities", rows));
+            const std::string term
+                = fmt::format("F.nll_loss(log_p{}, {})", m_lane.precision.hasHalfWeights() ? ".float()" : "", labels);
+            m_script.line(isSmooth ? fmt::format("loss = (1 - {0}) * {1} - {0} * {2}.mean()", share, term,
+                              isPerToken ? fmt::format("log_p[{} >= 0]", labels) : std::string("log_p"))
+                                   : "loss = " + term);
         }
     }
 
     void writeForward()
     {
         const std::string type = torchType(m_policy);
-        const bool isAutocast = !type.empty() && !m_lane.precision.hasHalfWeights();
         const auto forward = [this] {
             m_script.line("output = model(data)");
             writeLoss();
         };
-        if (isAutocast) {
+        if (isAutocast()) {
             const bool isCpu = m_policy.lists == OpLists::PyTorchCpu;
             const bool isTorch = isCpu || m_policy.lists == OpLists::PyTorchCuda;
-            m_script.block(fmt::format("with torch.autocast(\"{}\", dtype={}):{}", isCpu ? "cpu" : "cuda", type,
+            m_script.block(fmt::format("with torch.autocast({}, dtype={}):{}", isCpu ? "\"cpu\"" : device(), type,
                                isTorch ? "" : fmt::format("  # the lists of {} differ from PyTorch's", m_policy.name)),
                 forward);
         } else {
@@ -247,6 +296,8 @@ private:
             m_script.line(fmt::format("loss = loss * {}", number(m_lane.lossWeight)));
         }
     }
+
+    [[nodiscard]] bool isInParts() const { return m_lane.accumulation.steps > 1 || m_lane.accumulation.guard; }
 
     void writeBackward()
     {
@@ -267,11 +318,17 @@ private:
 
     void writeMicroBatch(const std::string& index)
     {
-        m_script.line(fmt::format("data, target = batches.next({})", index));
+        m_script.line(fmt::format("data, target = {}({})", m_runs ? "batch" : "batches.next", index));
+        if (m_lane.precision.hasHalfWeights() && !dataKind(m_lane.data.kind).isTokens) {
+            m_script.line(fmt::format("data = data.to({})", torchType(m_policy)));
+        }
         writeForward();
         if (m_lane.accumulation.guard) {
             m_script.block("if not torch.isfinite(loss):",
                 [this] { m_script.line("continue  # this micro-batch's gradient is left out"); });
+        }
+        if (m_runs && isInParts()) {
+            m_script.line("losses.append(loss.detach())");
         }
         writeBackward();
     }
@@ -294,12 +351,13 @@ private:
         } else if (isBefore(StepBlock::Clip, StepBlock::Unscale) && scales()) {
             wrong("the gradients still carry the scale, so the threshold acts as that much smaller");
         }
+        if (m_runs && isBefore(StepBlock::Clip, StepBlock::Unscale)) {
+            m_script.line(scales() ? "recorder.gradients(scaled=True)" : "recorder.gradients()");
+        }
         if (clip.perLayer) {
-            m_script.block("for layer in model.modules():", [&] {
-                m_script.line("own = list(layer.parameters(recurse=False))");
-                m_script.block("if own:", [&] {
-                    m_script.line(fmt::format("torch.nn.utils.clip_grad_norm_(own, {})", number(*clip.maxNorm)));
-                });
+            m_script.block("for layer in {layer_of(name) for name, _ in model.named_parameters()}:", [&] {
+                m_script.line("own = [p for name, p in model.named_parameters() if layer_of(name) == layer]");
+                m_script.line(fmt::format("torch.nn.utils.clip_grad_norm_(own, {})", number(*clip.maxNorm)));
             });
         } else if (clip.maxNorm) {
             m_script.line(fmt::format("torch.nn.utils.clip_grad_norm_(model.parameters(), {})", number(*clip.maxNorm)));
@@ -312,46 +370,59 @@ private:
     /// scaler.step() unscales by itself, so a line of its own is needed only where something depends on its place.
     void writeUnscale()
     {
-        const bool isImplied = m_lane.clip.order == ClipOrder::Off && m_lane.order == rightOrder;
+        const bool isImplied = !m_runs && m_lane.clip.order == ClipOrder::Off && m_lane.order == rightOrder;
         if (m_family == "fixed") {
-            m_script.block("for p in model.parameters():", [this] { m_script.line("p.grad /= scale"); });
+            m_script.block("for p in model.parameters():", [this] { m_script.line("p.grad *= 1 / scale"); });
         } else if (scales() && !isImplied) {
             m_script.line("scaler.unscale_(optimizer)");
         }
+        if (m_runs && (m_lane.clip.order == ClipOrder::Off || isBefore(StepBlock::Unscale, StepBlock::Clip))) {
+            m_script.line("recorder.gradients()");
+        }
+    }
+
+    [[nodiscard]] bool skips() const { return scales() && isBefore(StepBlock::Check, StepBlock::Step); }
+
+    /// GradScaler looks for infinity while it unscales, and acts on it in its step().
+    [[nodiscard]] bool asksForItself() const
+    {
+        const bool stepsScaled = isBefore(StepBlock::Step, StepBlock::Unscale);
+        const bool scheduleAsks = asksWhetherSkipped() && !scaleTellsSkips();
+        return skips() && (m_family == "fixed" || stepsScaled || scheduleAsks);
     }
 
     void writeCheck()
     {
         if (scales() && isBefore(StepBlock::Step, StepBlock::Check)) {
             wrong("looking for infinity here comes too late to skip the step");
+        } else if (asksForItself()) {
+            m_script.line("finite = all(p.grad.isfinite().all() for p in model.parameters())");
         }
     }
 
     void writeOptimizerStep()
     {
         const bool isUnscaled = !scales() || isBefore(StepBlock::Unscale, StepBlock::Step);
-        const bool isChecked = isBefore(StepBlock::Check, StepBlock::Step);
-        if (scales() && asksWhetherSkipped() && m_family != "fixed") {
+        if (skips() && asksWhetherSkipped() && scaleTellsSkips()) {
             m_script.line("scale_before = scaler.get_scale()");
         }
         if (!isUnscaled) {
             wrong("the gradients still carry the scale");
-        } else if (scales() && !isChecked) {
+        } else if (scales() && !skips()) {
             wrong("nothing has looked for infinity yet");
         }
-        if (!scales() || !isUnscaled || !isChecked) {
-            m_script.line("optimizer.step()");
-        } else if (m_family == "fixed") {
-            m_script.block("if all(torch.isfinite(p.grad).all() for p in model.parameters()):",
-                [this] { m_script.line("optimizer.step()"); });
-        } else {
+        if (skips() && isUnscaled && m_family != "fixed") {
             m_script.line("scaler.step(optimizer)  # skipped where a gradient is not finite");
+        } else if (skips()) {
+            m_script.block("if finite:", [this] { m_script.line("optimizer.step()"); });
+        } else {
+            m_script.line("optimizer.step()");
         }
         if (m_lane.optimizer.extraStep) {
             m_script.line("optimizer.step()  # WRONG: a second step, which heeds no overflow");
         }
         if (m_lane.ema.decay > 0) {
-            m_script.line(m_lane.ema.countSkipped || !scales()
+            m_script.line(m_lane.ema.countSkipped || !skips()
                     ? "ema.update_parameters(model)"
                     : "ema.update_parameters(model)  # only where the step was taken");
         }
@@ -367,11 +438,23 @@ private:
         } else if (isBefore(StepBlock::Update, StepBlock::Check)) {
             wrong("it knows only what the step before has found");
         }
-        m_script.line(m_lane.scaler->frozen ? "# scaler.update() is left out: the scale is frozen" : "scaler.update()");
+        m_script.line(
+            m_lane.scaler->frozen ? "scaler.update(scaler.get_scale())  # the scale is frozen" : "scaler.update()");
     }
 
-    /// Whether a line behind the step depends on its having been skipped.
-    [[nodiscard]] bool asksWhetherSkipped() const { return hasSchedule() && !m_lane.schedule.countSkipped; }
+    /// Whether the schedule depends on the step's having been skipped.
+    [[nodiscard]] bool asksWhetherSkipped() const
+    {
+        return hasSchedule() && !m_lane.schedule.countSkipped && skips()
+            && isBefore(StepBlock::Check, StepBlock::Schedule);
+    }
+
+    /// Whether the scale is smaller after a skipped step, where the schedule asks for it.
+    [[nodiscard]] bool scaleTellsSkips() const
+    {
+        return m_family == "pytorch" && !m_lane.scaler->frozen && isBefore(StepBlock::Step, StepBlock::Update)
+            && isBefore(StepBlock::Update, StepBlock::Schedule);
+    }
 
     void writeAdvance()
     {
@@ -380,32 +463,38 @@ private:
         }
         if (isBefore(StepBlock::Schedule, StepBlock::Step)) {
             wrong("the step will use the rate of the next one");
-            m_script.line("schedule.step()");
-        } else if (!asksWhetherSkipped() || !scales()) {
-            m_script.line("schedule.step()  # after skipped steps too");
-        } else if (m_family == "fixed") {
-            m_script.line("schedule.step()  # only where the step was taken");
+        }
+        if (!asksWhetherSkipped()) {
+            m_script.line(isBefore(StepBlock::Schedule, StepBlock::Step)
+                    ? "schedule.step()"
+                    : "schedule.step()  # after skipped steps too");
         } else {
-            m_script.block("if scaler.get_scale() >= scale_before:  # not after a skipped step",
+            m_script.block(scaleTellsSkips() ? "if scaler.get_scale() >= scale_before:  # not after a skipped step"
+                                             : "if finite:  # not where the step is skipped",
                 [this] { m_script.line("schedule.step()"); });
         }
     }
 
     void writeStep()
     {
+        // A step whose micro-batches are all dropped has a gradient of zero, not none.
         m_script.line(m_lane.accumulation.zeroGradients
-                ? "optimizer.zero_grad(set_to_none=True)"
+                ? fmt::format("optimizer.zero_grad(set_to_none={})", m_lane.accumulation.guard ? "False" : "True")
                 : "# WRONG: optimizer.zero_grad() is missing, so the last step's gradients are added to");
-        const std::int64_t parts = m_lane.accumulation.steps;
-        if (parts > 1) {
-            m_script.block(fmt::format("for part in range({}):", parts), [this] { writeMicroBatch("step, part"); });
-        } else if (m_lane.accumulation.guard) {
-            m_script.block("for part in range(1):", [this] { writeMicroBatch("step, part"); });
+        if (isInParts()) {
+            if (m_runs) {
+                m_script.line("losses = []");
+            }
+            m_script.block(fmt::format("for part in range({}):", m_lane.accumulation.steps),
+                [this] { writeMicroBatch("step, part"); });
         } else {
             writeMicroBatch("step");
         }
         for (const StepBlock block : m_lane.order) {
             writeBlock(block);
+        }
+        if (m_runs) {
+            m_script.line(isInParts() ? "recorder.step(losses)" : "recorder.step(loss)");
         }
     }
 
@@ -428,6 +517,7 @@ private:
     }
 
     const LaneConfig& m_lane;
+    bool m_runs;
     Policy m_policy;
     std::string m_family;
     Script m_script;
@@ -437,7 +527,12 @@ private:
 
 std::string pytorchLoop(const LaneConfig& lane)
 {
-    return Loop(lane).write();
+    return Loop(lane, false).write();
+}
+
+std::string pytorchScript(const LaneConfig& lane)
+{
+    return Loop(lane, true).write();
 }
 
 } // namespace mantissa

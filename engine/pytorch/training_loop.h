@@ -11,4 +11,9 @@ namespace mantissa {
 /// in a comment. The model and the data are named, not defined.
 std::string pytorchLoop(const LaneConfig& lane);
 
+/// The same loop for a script that runs: on the variable `device`, for `options.steps` steps, from the weights that
+/// `load` reads, with micro-batches from `batch(step, part)`, and with a `Recorder`. For lanes that
+/// whyNotInPytorch() does not refuse.
+std::string pytorchScript(const LaneConfig& lane);
+
 } // namespace mantissa
