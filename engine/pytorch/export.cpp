@@ -207,7 +207,7 @@ PytorchExport exportToPytorch(const Experiment& experiment, const LaneConfig& la
     const Safetensors samples = sampleFile(lane, *data);
     const std::vector<std::pair<std::string, std::string>> texts {
         {"train.py", scriptText(experiment, lane)},
-        {"model.py", modelCode(model)},
+        {"model.py", modelCode(model, task.sample.shape)},
         {"recorder.py", textOf(recorderScript())},
         {"tensors.py", textOf(tensorsScript())},
         {"compare.py", textOf(compareScript())},

@@ -59,11 +59,11 @@ public:
     {
     }
 
-    /// `input` is x. `isFlat`: the model begins with flattened samples.
-    std::string write(ValueId input, ValueId output, bool isFlat)
+    /// `input` is x, and `flatten` what it goes through first: ".flatten(1)", or nothing.
+    std::string write(ValueId input, ValueId output, const std::string& flatten)
     {
         m_variables.emplace(input, "x");
-        m_text = isFlat ? indented("x = x.flatten(1)", 2) : std::string();
+        m_text = flatten.empty() ? std::string() : indented("x = x" + flatten, 2);
         for (std::size_t i = 0; i < m_items.size(); ++i) {
             writeItem(i, output);
         }
@@ -212,8 +212,9 @@ private:
 class ModelWriter
 {
 public:
-    explicit ModelWriter(const Model& model)
+    ModelWriter(const Model& model, const Shape& sample)
         : m_model(model)
+        , m_sample(sample)
         , m_scopes(model)
         , m_isImage(imageValues(model.graph))
     {
@@ -250,10 +251,11 @@ private:
         for (const std::string& name : m_scopes.childrenOf(scope)) {
             text += indented(fmt::format("self.{} = {}", name, made(scope.empty() ? name : scope + "." + name, 2)), 2);
         }
-        const bool isFlat = scope.empty() && m_model.graph.value(input).type.shape.rank() == 2
-            && m_model.graph.value(input).type.dtype == DType::Float32;
+        // The model declares its input flat, which the samples are not.
+        const bool isFlat = scope.empty() && m_sample.rank() == 3 && m_model.graph.value(input).type.shape.rank() == 2;
         return text + "\n" + indented("def forward(self, x):", 1)
-            + Body(m_model.graph, m_scopes, scope, m_isImage).write(input, output, isFlat);
+            + Body(m_model.graph, m_scopes, scope, m_isImage)
+                  .write(input, output, isFlat ? flattenCode(m_model.graph, input, m_sample) : "");
     }
 
     /// What makes the module, or the weight, of a path.
@@ -303,6 +305,7 @@ private:
     }
 
     const Model& m_model;
+    const Shape& m_sample;
     ModelScopes m_scopes;
     std::vector<bool> m_isImage;
     std::map<std::string, std::string> m_names; ///< of classes, by their bodies
@@ -312,9 +315,9 @@ private:
 
 } // namespace
 
-std::string modelCode(const Model& model)
+std::string modelCode(const Model& model, const Shape& sample)
 {
-    return ModelWriter(model).write();
+    return ModelWriter(model, sample).write();
 }
 
 } // namespace mantissa

@@ -8,7 +8,8 @@
 namespace mantissa {
 
 /// The class "Model", after those of its blocks. Reads what our model reads, images as [batch, channels, height,
-/// width]. Throws Error (InvalidArgument) naming the layer that cannot be written so.
-std::string modelCode(const Model& model);
+/// width]. `sample` is the shape of one input. Throws Error (InvalidArgument) naming the layer that cannot be written
+/// so.
+std::string modelCode(const Model& model, const Shape& sample);
 
 } // namespace mantissa

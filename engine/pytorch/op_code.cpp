@@ -3,9 +3,11 @@
 
 #include "engine/core/error.h"
 #include "engine/graph/op_def.h"
+#include "engine/train/channel_order.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 namespace mantissa {
@@ -90,7 +92,10 @@ std::string reshapeCode(const NodeCode& code)
     const Shape& to = attributesOf<ReshapeAttributes>(code.node.attributes).shape;
     const std::string& x = code.operands[0];
     if (code.isImage) {
-        return x + (to.rank() == 2 ? ".flatten(1)" : ".flatten(2).transpose(1, 2)");
+        const Shape& from = shapeOf(code.graph, code.node.inputs[0]);
+        return x
+            + (to.rank() == 2 ? flattenCode(code.graph, code.node.outputs[0], {from[1], from[2], from[3]})
+                              : ".flatten(2).transpose(1, 2)");
     }
     std::string sizes = "-1";
     for (std::size_t i = 1; i < to.rank(); ++i) {
@@ -149,7 +154,47 @@ std::string meanCode(const NodeCode& code)
     return fmt::format("{}.mean(({},))", code.operands[0], axes);
 }
 
+/// What reads a value: linear layers, or ops to which places matter.
+struct Readers
+{
+    bool linear = false;
+    bool others = false;
+};
+
+Readers readersOf(const Graph& graph, ValueId value)
+{
+    Readers readers;
+    for (const Node& node : graph.nodes()) {
+        if (node.inputs.empty() || std::ranges::find(node.inputs, value) == node.inputs.end()) {
+            continue;
+        }
+        if (keepsPlaces(node.op)) {
+            const Readers further = readersOf(graph, node.outputs[0]);
+            readers = {readers.linear || further.linear, readers.others || further.others};
+        } else {
+            (node.op == Op::Linear ? readers.linear : readers.others) = true;
+        }
+    }
+    return readers;
+}
+
 } // namespace
+
+std::string flattenCode(const Graph& graph, ValueId flat, const Shape& image)
+{
+    const Readers readers = readersOf(graph, flat);
+    const bool hasOneOrder = image[2] == 1 || image[0] * image[1] == 1;
+    if (hasOneOrder || !readers.others) {
+        return ".flatten(1)";
+    }
+    if (readers.linear) {
+        throw Error(ErrorCode::InvalidArgument,
+            fmt::format("model.layers: a linear layer and other layers read the flattened images {}; PyTorch flattens "
+                        "them in another order, which only linear layers can be adapted to",
+                graph.value(flat).name));
+    }
+    return ".permute(0, 2, 3, 1).flatten(1)";
+}
 
 std::vector<bool> imageValues(const Graph& graph)
 {

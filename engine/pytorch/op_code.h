@@ -11,6 +11,10 @@ namespace mantissa {
 /// For each value whether it holds images, which PyTorch has as [batch, channels, height, width].
 std::vector<bool> imageValues(const Graph& graph);
 
+/// ".flatten(1)" for a value that flattened images become: in PyTorch's order where linear layers follow, whose columns
+/// are brought into it, else in ours. Throws Error (InvalidArgument) where both follow.
+std::string flattenCode(const Graph& graph, ValueId flat, const Shape& image);
+
 /// "nn.Linear(64, 10)"; empty for an op without weights that needs no module.
 std::string moduleCode(const Graph& graph, const Node& node);
 

@@ -203,8 +203,10 @@ private:
                 const std::int64_t total = config.totalSteps > 0 ? config.totalSteps : m_lane.steps;
                 m_script.line(fmt::format(
                     "t = min((step - {}) / max({}, 1), 1.0)", config.warmupSteps, total - 1 - config.warmupSteps));
-                m_script.line(fmt::format(
-                    "return {0} + (1 - {0}) * (1 + math.cos(math.pi * t)) / 2", number(config.minimumFactor)));
+                const std::string share = "(1 + math.cos(math.pi * t)) / 2";
+                m_script.line(config.minimumFactor == 0
+                        ? "return " + share
+                        : fmt::format("return {0} + (1 - {0}) * {1}", number(config.minimumFactor), share));
             } else if (config.kind == "step") {
                 m_script.line(fmt::format(
                     "return {} ** ((step - {}) // {})", number(config.gamma), config.warmupSteps, config.every));
@@ -264,12 +266,13 @@ private:
                 labels, isSmooth ? ", label_smoothing=" + share : ""));
         } else {
             const std::string rows = isPerToken ? "output.flatten(0, 1)" : "output";
+            // nll_loss and the mean of smoothing read FP32, through one cast.
+            const std::string widened = m_policy.lower == DType::Float32 ? "" : ".float()";
             m_script.line(m_lane.lossForm == "log_softmax"
-                    ? fmt::format("log_p = F.log_softmax({}, -1)", rows)
-                    : fmt::format(
-                        "log_p = torch.log(torch.softmax({}, -1))  # WRONG: loses small probabilities", rows));
-            const std::string term
-                = fmt::format("F.nll_loss(log_p{}, {})", m_lane.precision.hasHalfWeights() ? ".float()" : "", labels);
+                    ? fmt::format("log_p = F.log_softmax({}, -1){}", rows, widened)
+                    : fmt::format("log_p = torch.log(torch.softmax({}, -1)){}  # WRONG: loses small probabilities",
+                        rows, widened));
+            const std::string term = fmt::format("F.nll_loss(log_p, {})", labels);
             m_script.line(isSmooth ? fmt::format("loss = (1 - {0}) * {1} - {0} * {2}.mean()", share, term,
                               isPerToken ? fmt::format("log_p[{} >= 0]", labels) : std::string("log_p"))
                                    : "loss = " + term);

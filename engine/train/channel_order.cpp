@@ -7,22 +7,6 @@ namespace mantissa {
 
 namespace {
 
-bool keepsPlaces(Op op)
-{
-    switch (op) {
-    case Op::Cast:
-    case Op::Relu:
-    case Op::Gelu:
-    case Op::Silu:
-    case Op::Tanh:
-    case Op::Sigmoid:
-    case Op::Dropout:
-        return true;
-    default:
-        return false;
-    }
-}
-
 const Node* producerOf(const Graph& graph, ValueId value)
 {
     const auto found = std::ranges::find_if(
@@ -66,6 +50,22 @@ std::size_t channelsFirstPlace(std::size_t i, const FlattenedImages& layer)
 }
 
 } // namespace
+
+bool keepsPlaces(Op op)
+{
+    switch (op) {
+    case Op::Cast:
+    case Op::Relu:
+    case Op::Gelu:
+    case Op::Silu:
+    case Op::Tanh:
+    case Op::Sigmoid:
+    case Op::Dropout:
+        return true;
+    default:
+        return false;
+    }
+}
 
 std::vector<FlattenedImages> flattenedImages(const Graph& graph, const Shape& sample)
 {

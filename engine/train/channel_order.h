@@ -22,6 +22,9 @@ struct FlattenedImages
 /// a model may get it flattened.
 std::vector<FlattenedImages> flattenedImages(const Graph& graph, const Shape& sample);
 
+/// Whether the op acts on each number alone, whatever its place.
+bool keepsPlaces(Op op);
+
 /// Brings the columns from PyTorch's order into ours.
 void toChannelsLast(std::vector<float>& weight, const FlattenedImages& layer);
 /// And back.

@@ -64,7 +64,7 @@ class Recorder:
 
     def step(self, loss):
         """Ends the step. loss: as it was before it was scaled; of several micro-batches a list."""
-        losses = [float(x) for x in (loss if isinstance(loss, (list, tuple)) else [loss])]
+        losses = [float(getattr(x, "data", x)) for x in (loss if isinstance(loss, (list, tuple)) else [loss])]
         mean = sum(losses) / len(losses) if losses else math.nan
         state = self.scaler.state_dict() if hasattr(self.scaler, "state_dict") else {}
         now = time.perf_counter()

@@ -13,11 +13,22 @@ namespace {
 
 using json = nlohmann::json;
 
-QString loopOf(const json& settings)
+LaneConfig laneOf(const json& settings)
 {
     json document {{"name", "a"}, {"steps", 40}, {"data", {{"batch", 8}}}};
     document.merge_patch(settings);
-    return QString::fromStdString(pytorchLoop(parseLane(document, "")));
+    return parseLane(document, "");
+}
+
+QString loopOf(const json& settings)
+{
+    return QString::fromStdString(pytorchLoop(laneOf(settings)));
+}
+
+/// As a part of an exported script.
+QString scriptOf(const json& settings)
+{
+    return QString::fromStdString(pytorchScript(laneOf(settings)));
 }
 
 /// Whether one text comes before another; both are there.
@@ -38,7 +49,9 @@ private slots:
     void isPython_data()
     {
         QTest::addColumn<QString>("code");
-        const auto row = [](const char* name, const json& settings) { QTest::newRow(name) << loopOf(settings); };
+        const auto row = [](const char* name, const json& settings) {
+            QTest::newRow(name) << loopOf(settings) + "\n" + scriptOf(settings);
+        };
         row("plain", json::object());
         for (const std::string& family : scalerFamilies()) {
             row(("scaler " + family).c_str(), {{"precision", {{"policy", "fp16"}}}, {"scaler", {{"family", family}}}});
@@ -117,6 +130,46 @@ private slots:
         QVERIFY(inOrder(schedule, "schedule.step()", "scaler.step(optimizer)"));
     }
 
+    void aScriptRunsOnTheDeviceAskedForAndRecords()
+    {
+        const json settings {{"precision", {{"policy", "fp16"}}}, {"scaler", json::object()}};
+        const QString code = scriptOf(settings);
+        for (const char* text : {"model = Model().to(device)", "torch.autocast(device, dtype=torch.float16)",
+                 "torch.amp.GradScaler(device, ", "for step in range(options.steps):", "data, target = batch(step)",
+                 "recorder = Recorder(options.metrics, model, optimizer, scaler, lane=\"a\")", "recorder.step(loss)"}) {
+            QVERIFY2(code.contains(QLatin1String(text)), qPrintable(text + ("\n" + code)));
+        }
+        // True gradients are recorded, before they are clipped.
+        QVERIFY(inOrder(code, "scaler.unscale_(optimizer)", "recorder.gradients()"));
+        json clipped = settings;
+        clipped["clip"] = {{"order", "unscale-then-clip"}, {"max_norm", 1}};
+        QVERIFY(inOrder(scriptOf(clipped), "recorder.gradients()", "clip_grad_norm_"));
+        clipped["clip"]["order"] = "clip-then-unscale";
+        QVERIFY(inOrder(scriptOf(clipped), "recorder.gradients(scaled=True)", "clip_grad_norm_"));
+        QVERIFY(!scriptOf(clipped).contains("recorder.gradients()"));
+        json cpu = settings;
+        cpu["precision"]["policy"] = "cpu-bf16";
+        QVERIFY(scriptOf(cpu).contains("torch.autocast(\"cpu\", dtype=torch.bfloat16)"));
+        const QString parts = scriptOf({{"accumulation", {{"steps", 3}, {"guard", true}}}});
+        QVERIFY(inOrder(parts, "continue", "losses.append(loss.detach())"));
+        QVERIFY(parts.contains("recorder.step(losses)") && parts.contains("zero_grad(set_to_none=False)"));
+    }
+
+    void skippedStepsAreToldFromTheOthers()
+    {
+        const json settings {{"scaler", json::object()}, {"schedule", {{"kind", "cosine"}, {"count_skipped", false}}}};
+        QVERIFY(loopOf(settings).contains("if scaler.get_scale() >= scale_before:"));
+        // A scale that does not move tells nothing.
+        json frozen = settings;
+        frozen["scaler"]["frozen"] = true;
+        QVERIFY(inOrder(loopOf(frozen), "finite = all(", "if finite:"));
+        QVERIFY(!loopOf(frozen).contains("scale_before"));
+        json fixed = settings;
+        fixed["scaler"] = {{"family", "fixed"}, {"init_scale", 128}};
+        QCOMPARE(loopOf(fixed).count("if finite:"), 2);
+        QVERIFY(loopOf({{"schedule", {{"kind", "cosine"}, {"count_skipped", false}}}}).contains("    schedule.step()"));
+    }
+
     void switchesAreTold()
     {
         const QString code = loopOf({{"scaler", json::object()}, {"ema", {{"decay", 0.99}, {"format", "bf16"}}},
@@ -141,7 +194,7 @@ private slots:
         for (const char* text : {"torch.manual_seed(7)", "loss = loss * 0.25", "label_smoothing=0.1",
                  "torch.optim.Adam(", "lr=0.02", "betas=(0.9, 0.95)", "eps=1e-06",
                  "torch.autocast(\"cuda\", dtype=torch.bfloat16)", "linear in fp32", "for part in range(4):",
-                 "loss / 4", "init_scale=512", "growth_interval=9", "scaler.update() is left out"}) {
+                 "loss / 4", "init_scale=512", "growth_interval=9", "scaler.update(scaler.get_scale())"}) {
             QVERIFY2(code.contains(QLatin1String(text)), qPrintable(text + ("\n" + code)));
         }
     }
