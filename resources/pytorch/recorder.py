@@ -8,9 +8,9 @@
         scaler.update()
         recorder.step(loss)     # at the end of the step
 
-`scaler` is a GradScaler, a number (a scale of your own) or left out. Figures of gradients are true ones. "flushed" is an
-estimate of the share of gradient elements that were rounded to zero: those that are zero although others in their row
-and column are not, and all of a gradient that is zero altogether.
+`scaler` is a GradScaler, a number (a scale of your own) or left out. Figures of gradients are true ones. "zero" is the
+share of gradient elements that are 0, for whatever reason. "flushed" estimates those that a rounding made so: of
+matrices, the zeros in whose row and column others are not zero.
 """
 import json
 import math
@@ -43,24 +43,22 @@ class Recorder:
     def gradients(self, scaled=False):
         """Looks at the gradients. scaled: they still carry the scale."""
         scale = self._scale()
-        layers, elements, zeros, squares, largest = {}, 0, 0, 0.0, 0.0
+        layers, largest = {}, 0.0
         for name, parameter in self.model.named_parameters():
             if parameter.grad is None:
                 continue
             gradient = parameter.grad.detach().double() / (scale if scaled else 1)
-            layer = layers.setdefault(name.rpartition(".")[0] or name, [0.0, 0, 0])
-            flushed = _flushed(gradient)
-            square = float(gradient.square().sum())
-            for i, value in enumerate((square, flushed, gradient.numel())):
-                layer[i] += value
-            squares, zeros, elements = squares + square, zeros + flushed, elements + gradient.numel()
             largest = max(largest, float(gradient.abs().max()))
-        norm = math.sqrt(squares)
-        self.record.update(
-            grad_norm=norm, grad_max=largest if math.isfinite(norm) else norm, scale=scale,
-            found_inf=not math.isfinite(norm), flushed=zeros / max(elements, 1), lr=self._rate(),
-            layers={name: {"grad_norm": math.sqrt(square), "flushed": flushed / max(count, 1)}
-                    for name, (square, flushed, count) in layers.items()})
+            sums = layers.setdefault(name.rpartition(".")[0] or name, _Sums())
+            sums.add(_Sums(float(gradient.square().sum()), int((gradient == 0).sum()), _flushed(gradient), gradient.numel()))
+        total = _Sums()
+        for sums in layers.values():
+            total.add(sums)
+        figures = total.figures()
+        is_finite = math.isfinite(figures["grad_norm"])
+        self.record.update(figures, grad_max=largest if is_finite else figures["grad_norm"], scale=scale,
+                           found_inf=not is_finite, lr=self._rate(),
+                           layers={name: sums.figures() for name, sums in layers.items()})
 
     def step(self, loss):
         """Ends the step. loss: as it was before it was scaled; of several micro-batches a list."""
@@ -80,13 +78,25 @@ class Recorder:
         self.file.close()
 
 
+class _Sums:
+    def __init__(self, squares=0.0, zeros=0, flushed=0, count=0):
+        self.squares, self.zeros, self.flushed, self.count = squares, zeros, flushed, count
+
+    def add(self, other):
+        self.squares += other.squares
+        self.zeros += other.zeros
+        self.flushed += other.flushed
+        self.count += other.count
+
+    def figures(self):
+        count = max(self.count, 1)
+        return {"grad_norm": math.sqrt(self.squares), "zero": self.zeros / count, "flushed": self.flushed / count}
+
+
 def _flushed(gradient):
-    zero = gradient == 0
-    if bool(zero.all()):
-        return gradient.numel()
     if gradient.dim() < 2:
         return 0
-    zero = zero.flatten(1)
+    zero = (gradient == 0).flatten(1)
     alive = (~zero).any(1, keepdim=True) & (~zero).any(0, keepdim=True)
     return int((zero & alive).sum())
 

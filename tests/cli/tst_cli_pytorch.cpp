@@ -238,9 +238,10 @@ private slots:
         QCOMPARE(first["growth_tracker"].toInt(), 7);
         QCOMPARE(first["lr"].toDouble(), 0.5);
         QCOMPARE(first["skipped"].toBool() || first["found_inf"].toBool(), false);
-        QCOMPARE(first["flushed"].toDouble(), 0.4); // fc2's two of five
+        QCOMPARE(first["zero"].toDouble(), 0.6); // three of five
+        QCOMPARE(first["flushed"].toDouble(), 0.0); // in no matrix
         QCOMPARE(first["layers"].toObject()["fc1"].toObject()["grad_norm"].toDouble(), 5.0);
-        QCOMPARE(first["layers"].toObject()["fc2"].toObject()["flushed"].toDouble(), 1.0);
+        QCOMPARE(first["layers"].toObject()["fc2"].toObject()["zero"].toDouble(), 1.0);
         const QJsonObject second = QJsonDocument::fromJson(lines[1]).object();
         QCOMPARE(second["skipped"].toBool() && second["found_inf"].toBool(), true);
         QCOMPARE(second["loss"].toString(), QString("nan"));
