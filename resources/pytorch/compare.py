@@ -75,8 +75,10 @@ def main():
     count = min(len(ours), len(theirs)) if parted is None else a["step"]
     print(f"{count} steps agree within {bound:g}: loss to {widest['loss']:.2g}, "
           f"gradient norm to {widest['grad_norm']:.2g}, scales and skipped steps are the same")
-    if parted is None and len(ours) != len(theirs):
-        parted = f"Mantissa made {len(ours)} steps, PyTorch {len(theirs)}"
+    if parted is None and len(ours) < len(theirs) and theirs[-1]["loss"] in ("nan", "inf"):
+        print("there Mantissa ends, as the weights are no longer finite; PyTorch goes on with a loss of", theirs[-1]["loss"])
+    elif parted is None and len(ours) != len(theirs):
+        parted = f"the end: Mantissa made {len(ours)} steps, PyTorch {len(theirs)}"
     if parted is not None:
         print("they part at", parted)
         print("Rounding alone does that in the end: it differs in the last place, and training amplifies it step by step.")

@@ -60,7 +60,7 @@ Bounds boundsOf(const json& record)
     // PyTorch's 16-bit convolutions on CPUs without native ones add up their gradients in 16 bits, ours in FP32: see
     // tests/fixtures/pytorch/README.md.
     const bool isConvolution = record["experiment"]["model"]["kind"] == "cnn";
-    return {unit, (isConvolution ? 32 : 8) * unit, (isConvolution ? 256 : 32) * unit};
+    return {unit, (isConvolution ? 16 : 8) * unit, (isConvolution ? 128 : 32) * unit};
 }
 
 std::vector<StepRecord> train(const json& experiment)
