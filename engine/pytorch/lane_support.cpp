@@ -71,6 +71,12 @@ void checkPrecision(const LaneConfig& lane, Reasons& reasons)
                                       "pure-fp16 or pure-bf16",
             policy.name));
     }
+    if (policy.lists == OpLists::Pure && !lane.precision.hasHalfWeights()) {
+        reasons.push_back(
+            fmt::format("precision.weights master under the policy {}: the whole model in 16 bits on FP32 "
+                        "weights is nothing that torch.amp does; use half",
+                policy.name));
+    }
     for (const auto& [name, format] : lane.precision.overrides) {
         reasons.push_back(fmt::format(
             "precision.overrides {} ({}): torch.amp has no setting for single ops; null removes it", name, format));

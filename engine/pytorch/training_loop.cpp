@@ -386,12 +386,14 @@ private:
 
     [[nodiscard]] bool skips() const { return scales() && isBefore(StepBlock::Check, StepBlock::Step); }
 
+    [[nodiscard]] bool averagesOnlySteps() const { return m_lane.ema.decay > 0 && !m_lane.ema.countSkipped && skips(); }
+
     /// GradScaler looks for infinity while it unscales, and acts on it in its step().
     [[nodiscard]] bool asksForItself() const
     {
         const bool stepsScaled = isBefore(StepBlock::Step, StepBlock::Unscale);
         const bool scheduleAsks = asksWhetherSkipped() && !scaleTellsSkips();
-        return skips() && (m_family == "fixed" || stepsScaled || scheduleAsks);
+        return skips() && (m_family == "fixed" || stepsScaled || scheduleAsks || averagesOnlySteps());
     }
 
     void writeCheck()
@@ -425,9 +427,12 @@ private:
             m_script.line("optimizer.step()  # WRONG: a second step, which heeds no overflow");
         }
         if (m_lane.ema.decay > 0) {
-            m_script.line(m_lane.ema.countSkipped || !skips()
-                    ? "ema.update_parameters(model)"
-                    : "ema.update_parameters(model)  # only where the step was taken");
+            const auto average = [this] { m_script.line("ema.update_parameters(model)"); };
+            if (averagesOnlySteps()) {
+                m_script.block("if finite:", average);
+            } else {
+                average();
+            }
         }
     }
 

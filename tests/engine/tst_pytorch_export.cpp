@@ -170,6 +170,7 @@ private slots:
         row("precision.policy O2", R"({"precision": {"policy": "O2"}})");
         row("precision.policy mxnet-bf16", R"({"precision": {"policy": "mxnet-bf16"}})");
         row("precision.weights half-kahan", R"({"precision": {"policy": "pure-bf16", "weights": "half-kahan"}})");
+        row("precision.weights master under", R"({"precision": {"policy": "pure-fp16", "weights": "master"}})");
         row("precision.weights half under", R"({"precision": {"policy": "bf16", "weights": "half"}})");
         row("precision.overrides softmax", R"({"precision": {"policy": "fp16", "overrides": {"softmax": "fp16"}}})");
         row("clip.max_norm with 16-bit weights",

@@ -167,6 +167,10 @@ private slots:
         json fixed = settings;
         fixed["scaler"] = {{"family", "fixed"}, {"init_scale", 128}};
         QCOMPARE(loopOf(fixed).count("if finite:"), 2);
+        json average {{"scaler", json::object()}, {"ema", {{"decay", 0.9}}}};
+        QVERIFY(!loopOf(average).contains("finite ="));
+        average["ema"]["count_skipped"] = false;
+        QVERIFY(inOrder(loopOf(average), "if finite:", "    ema.update_parameters(model)"));
         QVERIFY(loopOf({{"schedule", {{"kind", "cosine"}, {"count_skipped", false}}}}).contains("    schedule.step()"));
     }
 

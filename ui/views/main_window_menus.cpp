@@ -16,6 +16,7 @@
 #include "ui/views/main_window.h"
 #include "ui/views/memory_planner_dialog.h"
 #include "ui/views/order_strip.h"
+#include "ui/views/pytorch_export.h"
 #include "ui/views/run_bar.h"
 #include "ui/views/scaler_lab.h"
 #include "ui/views/status_line.h"
@@ -115,6 +116,15 @@ void MainWindow::makeFileMenu()
                                    : m_dashboard->showExportDialog();
         },
         tr("What the open tab shows, as PNG, PDF, SVG or CSV"));
+    add(
+        menu, QStringLiteral("exportPytorch"), tr("Export lane to &PyTorch\u2026"), {},
+        [this] {
+            if (const auto selected = m_lanes->selected()) {
+                choosePytorchFolder(
+                    m_controller->document().experiment(), m_controller->laneName(*selected), m_messages);
+            }
+        },
+        tr("The selected lane as a folder: script, model, initial weights, batches, and a comparer"));
     menu->addSeparator();
     add(menu, QStringLiteral("quit"), tr("&Quit"), QKeySequence(Qt::CTRL | Qt::Key_Q), [this] { close(); });
 }
