@@ -5,6 +5,7 @@ Exit code 0: they agree within the bounds in every step; 1: they do not; 2: one 
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -25,10 +26,7 @@ def parse_arguments():
 
 def run(command):
     print("+", " ".join(map(str, command)), flush=True)
-    try:
-        code = subprocess.run(list(map(str, command)), cwd=HERE, stdout=subprocess.DEVNULL, check=False).returncode
-    except OSError as error:
-        sys.exit(fail(f"{command[0]}: {error.strerror}; --cli names Mantissa's program"))
+    code = subprocess.run(list(map(str, command)), cwd=HERE, stdout=subprocess.DEVNULL, check=False).returncode
     if code != 0:
         sys.exit(fail(f"{command[0]} ended with code {code}"))
 
@@ -54,11 +52,15 @@ def difference(a, b):
 
 def main():
     arguments = parse_arguments()
+    found = shutil.which(arguments.cli)
+    if found is None:
+        return fail(f"there is no program {arguments.cli}; --cli names Mantissa's")
+    cli = os.path.abspath(found)
     policy = json.loads((HERE / "experiment.json").read_text(encoding="utf-8")).get("precision", {}).get("policy", "fp32")
     steps = ["--steps", arguments.steps] if arguments.steps else []
     # PyTorch's autocast has lists of its own on CPUs.
     lists = ["--set", f"precision.policy=cpu-{policy}"] if arguments.device == "cpu" and policy in ("fp16", "bf16") else []
-    run([arguments.cli, "run", "experiment.json", "--no-db", "--json", "--metrics", "mantissa.jsonl", *steps, *lists])
+    run([cli, "run", "experiment.json", "--no-db", "--json", "--metrics", "mantissa.jsonl", *steps, *lists])
     run([sys.executable, "train.py", "--device", arguments.device, "--metrics", "pytorch.jsonl", *steps])
     ours, theirs = records("mantissa.jsonl"), records("pytorch.jsonl")
     bound = arguments.bound or BOUNDS["fp16" if "fp16" in policy else "bf16" if "bf16" in policy else "fp32"]

@@ -273,6 +273,13 @@ private slots:
             parted.code == 1 && parted.out.contains("they part at step 3: loss"), qPrintable(parted.out + parted.err));
         standIn("lines[2]['skipped'] = True");
         QVERIFY2(compare().out.contains("they part at step 2: skipped"), qPrintable(compare().out));
+        // From another folder, by a relative path.
+        standIn("");
+        const QFileInfo program(QStringLiteral(MANTISSA_CLI));
+        const CliResult relative = python(
+            program.path(), {m_cli.path("compare/compare.py"), "--cli", "./" + program.fileName(), "--steps", "3"});
+        QVERIFY2(relative.code == 0 && relative.out.contains("3 steps agree"), qPrintable(relative.out + relative.err));
+        QCOMPARE(python(m_cli.path("compare"), {"compare.py", "--cli", "no-such-program"}).code, 2);
         standIn("raise SystemExit(5)");
         QCOMPARE(compare().code, 2);
     }
