@@ -1,4 +1,4 @@
-/// Files of resources/data/ that are compiled in. The bodies are written at build time by embed_file.cmake.
+/// Files of resources/data/ that are compiled in. The bodies are written at build time by engine/embed_file.cmake.
 #pragma once
 
 #include <span>

@@ -388,12 +388,17 @@ private:
 
     [[nodiscard]] bool averagesOnlySteps() const { return m_lane.ema.decay > 0 && !m_lane.ema.countSkipped && skips(); }
 
-    /// GradScaler looks for infinity while it unscales, and acts on it in its step().
+    /// GradScaler looks for infinity while it unscales, acts on it in its step(), and forgets it in its update().
+    [[nodiscard]] bool scalerSteps() const
+    {
+        return skips() && m_family != "fixed" && isBefore(StepBlock::Unscale, StepBlock::Step)
+            && isBefore(StepBlock::Step, StepBlock::Update);
+    }
+
     [[nodiscard]] bool asksForItself() const
     {
-        const bool stepsScaled = isBefore(StepBlock::Step, StepBlock::Unscale);
         const bool scheduleAsks = asksWhetherSkipped() && !scaleTellsSkips();
-        return skips() && (m_family == "fixed" || stepsScaled || scheduleAsks || averagesOnlySteps());
+        return skips() && (!scalerSteps() || scheduleAsks || averagesOnlySteps());
     }
 
     void writeCheck()
@@ -416,7 +421,7 @@ private:
         } else if (scales() && !skips()) {
             wrong("nothing has looked for infinity yet");
         }
-        if (skips() && isUnscaled && m_family != "fixed") {
+        if (scalerSteps()) {
             m_script.line("scaler.step(optimizer)  # skipped where a gradient is not finite");
         } else if (skips()) {
             m_script.block("if finite:", [this] { m_script.line("optimizer.step()"); });
@@ -502,7 +507,8 @@ private:
             writeBlock(block);
         }
         if (m_runs) {
-            m_script.line(isInParts() ? "recorder.step(losses)" : "recorder.step(loss)");
+            m_script.line(fmt::format(
+                "recorder.step({}{})", isInParts() ? "losses" : "loss", m_lane.optimizer.extraStep ? ", calls=2" : ""));
         }
     }
 

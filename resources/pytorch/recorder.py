@@ -60,14 +60,15 @@ class Recorder:
                            found_inf=not is_finite, lr=self._rate(),
                            layers={name: sums.figures() for name, sums in layers.items()})
 
-    def step(self, loss):
-        """Ends the step. loss: as it was before it was scaled; of several micro-batches a list."""
+    def step(self, loss, calls=1):
+        """Ends the step. loss: as it was before it was scaled; of several micro-batches a list. calls: how often a step
+        that is not skipped calls the optimizer."""
         losses = [float(getattr(x, "data", x)) for x in (loss if isinstance(loss, (list, tuple)) else [loss])]
         mean = sum(losses) / len(losses) if losses else math.nan
         state = self.scaler.state_dict() if hasattr(self.scaler, "state_dict") else {}
         now = time.perf_counter()
         line = {"lane": self.lane, "step": self.count, "loss": mean, "loss_finite": math.isfinite(mean), **self.record,
-                "growth_tracker": state.get("_growth_tracker", 0), "skipped": self.steps_taken == 0,
+                "growth_tracker": state.get("_growth_tracker", 0), "skipped": self.steps_taken < calls,
                 "time_ms": {"wall": (now - self.begun) * 1000}}
         self.file.write(json.dumps(_exact(line)) + "\n")
         self.file.flush()

@@ -167,6 +167,11 @@ private slots:
         json fixed = settings;
         fixed["scaler"] = {{"family", "fixed"}, {"init_scale", 128}};
         QCOMPARE(loopOf(fixed).count("if finite:"), 2);
+        // An update makes GradScaler forget what it has found.
+        const QString early = loopOf(
+            {{"scaler", json::object()}, {"order", {"unscale", "check", "update", "clip", "step", "schedule"}}});
+        QVERIFY(inOrder(early, "scaler.update()", "if finite:") && !early.contains("scaler.step("));
+        QVERIFY(scriptOf({{"optimizer", {{"extra_step", true}}}}).contains("recorder.step(loss, calls=2)"));
         json average {{"scaler", json::object()}, {"ema", {{"decay", 0.9}}}};
         QVERIFY(!loopOf(average).contains("finite ="));
         average["ema"]["count_skipped"] = false;
