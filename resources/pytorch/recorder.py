@@ -57,8 +57,9 @@ class Recorder:
         figures = total.figures()
         is_finite = math.isfinite(figures["grad_norm"])
         self.record.update(figures, grad_max=largest if is_finite else figures["grad_norm"], scale=scale,
-                           found_inf=not is_finite, lr=self._rate(),
+                           found_inf=not is_finite,
                            layers={name: sums.figures() for name, sums in layers.items()})
+        self.record.setdefault("lr", self._rate())
 
     def step(self, loss, calls=1):
         """Ends the step. loss: as it was before it was scaled; of several micro-batches a list. calls: how often a step
