@@ -36,6 +36,7 @@ void addDiagnoseCommand(CLI::App& app, Action& chosen);
 void addTraceCommand(CLI::App& app, Action& chosen);
 void addVerifyCommand(CLI::App& app, Action& chosen);
 void addBenchCommand(CLI::App& app, Action& chosen);
+void addProtocolCommand(CLI::App& app, Action& chosen);
 
 /// --db, into `file`: a name that is given is not empty.
 CLI::Option* addDatabaseOption(CLI::App& command, std::string& file);

@@ -58,6 +58,7 @@ int run(int argc, char** argv)
     addTraceCommand(app, chosen);
     addVerifyCommand(app, chosen);
     addBenchCommand(app, chosen);
+    addProtocolCommand(app, chosen);
     try {
         checkCommand(app, argv + 1);
         app.parse(withoutNumbersLikeOptions(argc, argv));
