@@ -97,7 +97,7 @@ std::string asText(const ProtocolResult& result)
         text += fmt::format("\n{} ({})\n  {}\n  -> {}\n", found.finding.rule,
             findingPlace(found, static_cast<int>(result.runs.amp.size())), found.finding.title, found.finding.advice);
     }
-    return text + '\n' + words.method + '\n';
+    return text + "\nMethod: " + words.method + '\n';
 }
 
 int run(const ProtocolArguments& arguments)

@@ -135,7 +135,7 @@ double jitterOfGap(const std::vector<CurveBlock>& blocks, std::size_t middle)
 bool isOutside(const CurveBlock& block, double floor)
 {
     const double gap = std::abs(block.amp - block.fp32);
-    return std::isnan(gap) || gap > std::max(block.band(), floor);
+    return std::isnan(gap) || gap > std::max(block.band, floor);
 }
 
 } // namespace
@@ -144,6 +144,7 @@ CurveComparison compareCurves(SeriesOfSeeds fp32, SeriesOfSeeds amp, std::int64_
 {
     CurveComparison result;
     result.usesSeeds = fp32.size() > 1;
+    result.timesNoise = result.usesSeeds ? 2 : 3;
     const std::vector<Stretch> stretches = blocksOf(steps);
     for (const Stretch& stretch : stretches) {
         CurveBlock block {.firstStep = stretch.first, .lastStep = stretch.last};
@@ -168,6 +169,7 @@ CurveComparison compareCurves(SeriesOfSeeds fp32, SeriesOfSeeds amp, std::int64_
         const double ofMean = jitter / std::sqrt(static_cast<double>(stretches[i].length()));
         result.blocks[i].noise = result.usesSeeds ? std::fmax(spreadOverSeeds(fp32, stretches, i), ofMean)
                                                   : std::fmax(std::sqrt(2.0) * ofMean, jitterOfGap(result.blocks, i));
+        result.blocks[i].band = result.timesNoise * result.blocks[i].noise;
     }
 
     std::vector<double> starts;
@@ -192,7 +194,7 @@ CurveComparison compareCurves(SeriesOfSeeds fp32, SeriesOfSeeds amp, std::int64_
     result.noiseEnd = meanOf(noiseEnd);
     constexpr double nil = 0.01; // of what was learnt: too little to matter, however quiet the curves
     const double floor = std::fmax(nil * result.learnt(), 0.0);
-    result.tolerance = std::fmax(2 * result.noiseEnd, floor);
+    result.tolerance = std::fmax(result.timesNoise * result.noiseEnd, floor);
     for (const CurveBlock& block : result.blocks) {
         const bool outside = isOutside(block, floor);
         result.blocksOutside += outside ? 1 : 0;

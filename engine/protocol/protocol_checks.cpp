@@ -56,8 +56,8 @@ ProtocolCheck enoughSteps(const ProtocolResult& result)
     check.level = steps < few ? CheckLevel::Caution : CheckLevel::Fine;
     check.answer = steps < few
         ? fmt::format("{} steps show crashes, but not whether the curves agree. 300 are usual.", steps)
-        : fmt::format(
-            "{} steps with each of {} seed{}.", steps, result.runs.amp.size(), result.runs.amp.size() == 1 ? "" : "s");
+        : result.runs.amp.size() == 1 ? fmt::format("{} steps, with one seed.", steps)
+                                      : fmt::format("{} steps with each of {} seeds.", steps, result.runs.amp.size());
     return check;
 }
 
@@ -88,14 +88,14 @@ ProtocolCheck fp32Trains(const ProtocolResult& result, Facts fp32)
 
 std::string toleranceText(const CurveComparison& curves)
 {
-    return curves.tolerance > 2 * curves.noiseEnd
+    return curves.tolerance > curves.timesNoise * curves.noiseEnd
         ? fmt::format("1 % of what FP32 learnt, {}", protocolNumber(curves.tolerance))
         : fmt::format("the noise of \u00b1{}", protocolNumber(curves.tolerance));
 }
 
 ProtocolCheck equalCurves(const ProtocolResult& result)
 {
-    ProtocolCheck check {.id = "curves", .question = "Are the loss curves equal within noise?"};
+    ProtocolCheck check {.id = "curves", .question = "Loss curves equal within noise?"};
     const CurveComparison& curves = result.curves;
     if (std::isnan(curves.fp32End)) {
         check.level = CheckLevel::Problem;
@@ -139,12 +139,21 @@ ProtocolCheck equalCurves(const ProtocolResult& result)
 
 ProtocolCheck sameJitter(const ProtocolResult& result)
 {
-    ProtocolCheck check {.id = "jitter", .question = "Is AMP's loss as steady?"};
+    ProtocolCheck check {.id = "jitter", .question = "Is the loss as steady?"};
     const CurveComparison& curves = result.curves;
     const double ratio = curves.ampJitter / curves.fp32Jitter;
     if (!std::isfinite(ratio)) {
         check.level = CheckLevel::Note;
         check.answer = "It cannot be compared: one of the two has no two finite losses in a row in the second half.";
+        return check;
+    }
+    constexpr double still = 0.5;
+    if (ratio < still && !curves.isEqual()) {
+        check.level = CheckLevel::Note;
+        check.answer
+            = fmt::format("It jitters by {} from step to step, FP32's by {} ({:.2f} times): a loss that stands "
+                          "still is steady too.",
+                protocolNumber(curves.ampJitter), protocolNumber(curves.fp32Jitter), ratio);
         return check;
     }
     constexpr double clearly = 1.5;
@@ -312,7 +321,7 @@ ProtocolCheck memoryGain(const ProtocolResult& result)
 
 ProtocolCheck diagnosis(const ProtocolResult& result)
 {
-    ProtocolCheck check {.id = "findings", .question = "What does the diagnosis find in AMP?"};
+    ProtocolCheck check {.id = "findings", .question = "What does the diagnosis find?"};
     std::string names;
     std::size_t count = 0;
     for (const ProtocolFinding& found : result.findings) {

@@ -28,13 +28,13 @@ Json numbersJson(const ProtocolNumbers& numbers)
 Json curvesJson(const CurveComparison& curves)
 {
     Json json {{"equal", curves.isEqual()}, {"noise_from", curves.usesSeeds ? "seeds" : "jitter"},
-        {"fp32_end", exactNumber(curves.fp32End)}, {"amp_end", exactNumber(curves.ampEnd)},
-        {"gap", exactNumber(curves.gap)}, {"noise", exactNumber(curves.noiseEnd)},
-        {"tolerance", exactNumber(curves.tolerance)}, {"learnt", exactNumber(curves.learnt())},
-        {"apart_since", curves.apartSince}, {"blocks", Json::array()}};
+        {"band_times_noise", curves.timesNoise}, {"fp32_end", exactNumber(curves.fp32End)},
+        {"amp_end", exactNumber(curves.ampEnd)}, {"gap", exactNumber(curves.gap)},
+        {"noise", exactNumber(curves.noiseEnd)}, {"tolerance", exactNumber(curves.tolerance)},
+        {"learnt", exactNumber(curves.learnt())}, {"apart_since", curves.apartSince}, {"blocks", Json::array()}};
     for (const CurveBlock& block : curves.blocks) {
         json["blocks"].push_back({{"first_step", block.firstStep}, {"last_step", block.lastStep},
-            {"fp32", exactNumber(block.fp32)}, {"amp", exactNumber(block.amp)}, {"band", exactNumber(block.band())}});
+            {"fp32", exactNumber(block.fp32)}, {"amp", exactNumber(block.amp)}, {"band", exactNumber(block.band)}});
     }
     return json;
 }

@@ -65,14 +65,15 @@ bool fallsFar(const CurveComparison& curves)
 
 ProtocolPicture lossPicture(const ProtocolResult& result)
 {
-    SvgPlot plot = emptyPlot(result, "Loss", "loss", wide, 250);
+    SvgPlot plot = emptyPlot(result, "Loss", "loss", wide, 210);
     const CurveComparison& curves = result.curves;
     plot.yAxis = fallsFar(curves) ? SvgPlot::Axis::Log10 : SvgPlot::Axis::Linear;
-    SvgBand band {.name = "FP32 \u00b1 twice the noise", .color = fp32Color};
+    SvgBand band {.name = curves.usesSeeds ? "FP32 \u00b1 2 x noise (seeds)" : "FP32 \u00b1 3 x noise (jitter)",
+        .color = fp32Color};
     for (const CurveBlock& block : curves.blocks) {
         if (std::isfinite(block.fp32)) {
-            band.points.push_back({static_cast<double>(block.firstStep + block.lastStep) / 2, block.fp32 - block.band(),
-                block.fp32 + block.band()});
+            band.points.push_back({static_cast<double>(block.firstStep + block.lastStep) / 2, block.fp32 - block.band,
+                block.fp32 + block.band});
         }
     }
     plot.bands.push_back(std::move(band));
@@ -87,7 +88,7 @@ ProtocolPicture lossPicture(const ProtocolResult& result)
 
 ProtocolPicture gradNormPicture(const ProtocolResult& result)
 {
-    SvgPlot plot = emptyPlot(result, "Gradient norm, before clipping", "norm", half, 190);
+    SvgPlot plot = emptyPlot(result, "Gradient norm, before clipping", "norm", half, 155);
     plot.yAxis = SvgPlot::Axis::Log10;
     const auto norm = [](const StepRecord& record) { return record.gradNorm; };
     constexpr double clear = 0.8;
@@ -98,7 +99,7 @@ ProtocolPicture gradNormPicture(const ProtocolResult& result)
 
 ProtocolPicture scalePicture(const ProtocolResult& result)
 {
-    SvgPlot plot = emptyPlot(result, "Scale", "scale", half, 190);
+    SvgPlot plot = emptyPlot(result, "Scale", "scale", half, 155);
     plot.yAxis = SvgPlot::Axis::Log2;
     constexpr double clear = 0.8;
     addSeeds(plot, result.runs.amp, ampColor, "AMP", clear, [](const StepRecord& record) { return record.scale; });

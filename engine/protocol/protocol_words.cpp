@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <ctime>
@@ -85,22 +86,18 @@ std::string seedsText(const std::vector<ProtocolRun>& runs)
 
 std::string summaryOf(const ProtocolResult& result)
 {
-    const auto listOf = [&result](CheckLevel level) {
-        std::string list;
-        for (const ProtocolCheck& check : result.checks) {
-            if (check.level == level) {
-                list += ' ' + check.question;
-            }
-        }
-        return list;
+    // The first of the worst, in full; the rest stand below.
+    const auto reason = [&result](CheckLevel level) {
+        const auto first = std::ranges::find(result.checks, level, &ProtocolCheck::level);
+        return first == result.checks.end() ? "" : fmt::format("{} {}", first->question, first->answer);
     };
     switch (result.verdict) {
     case ProtocolVerdict::Healthy:
         return "AMP trains as FP32 does here: the curves agree within noise, and the diagnosis has nothing against it.";
     case ProtocolVerdict::Caution:
-        return "Nothing is broken, but look at this before you switch:" + listOf(CheckLevel::Caution);
+        return "Nothing is broken, but look at this before you switch. " + reason(CheckLevel::Caution);
     case ProtocolVerdict::Problem:
-        return "Do not switch yet. What stands against it:" + listOf(CheckLevel::Problem);
+        return "Do not switch yet. " + reason(CheckLevel::Problem);
     }
     return {};
 }
@@ -159,7 +156,7 @@ std::vector<ProtocolWords::Number> numbersOf(const ProtocolResult& result)
 
     for (const Kind& kind : {Kind {"  weights", &MemoryBytes::weights}, Kind {"  16-bit copies", &MemoryBytes::copies},
              Kind {"  gradients", &MemoryBytes::gradients}, Kind {"  optimizer", &MemoryBytes::optimizer},
-             Kind {"  activations", &MemoryBytes::activations}}) {
+             Kind {"  activations", &MemoryBytes::activations}, Kind {"  workspace", &MemoryBytes::workspace}}) {
         const std::uint64_t before = fp32.bytes.*kind.bytes;
         const std::uint64_t after = amp.bytes.*kind.bytes;
         rows.push_back({kind.name, protocolBytes(before), protocolBytes(after),
@@ -175,7 +172,7 @@ std::string methodOf(const ProtocolResult& result)
     const CurveComparison& curves = result.curves;
     const CurveBlock& block = curves.blocks.front();
     std::string text = fmt::format(
-        "Method: mean losses of stretches of about {} steps are compared. ", block.lastStep - block.firstStep + 1);
+        "Mean losses of stretches of about {} steps are compared. ", block.lastStep - block.firstStep + 1);
     text += curves.usesSeeds
         ? fmt::format("Their noise is what the {} FP32 runs spread over their seeds (sample standard deviation, pooled "
                       "with the neighbouring stretches), but at least what FP32's step-to-step jitter leaves in such a "
@@ -184,8 +181,11 @@ std::string methodOf(const ProtocolResult& result)
         : "With one seed their noise is estimated from FP32's step-to-step jitter, as another order of the batches "
           "would make it, or from the stretch-to-stretch jitter of the difference where that is larger; what other "
           "initial weights would do it does not know, so several seeds are the surer test. ";
-    text += "The band is twice that noise. Curves are equal if they differ by less over the last quarter, or by less "
-            "than 1 % of what FP32 learnt. Times are medians, and depend on what else the machine did.";
+    text += fmt::format(
+        "The band is {} times that noise. Curves are equal if they differ by less over the last quarter, "
+        "or by less than 1 % of what FP32 learnt. Times are medians, and depend on what else the "
+        "machine did.",
+        curves.timesNoise);
     return text;
 }
 
