@@ -160,8 +160,9 @@ std::vector<ProtocolWords::Number> numbersOf(const ProtocolResult& result)
         const std::uint64_t before = fp32.bytes.*kind.bytes;
         const std::uint64_t after = amp.bytes.*kind.bytes;
         rows.push_back({kind.name, protocolBytes(before), protocolBytes(after),
-            before == 0 ? ""
-                        : fmt::format("{:.0f} %", 100 * static_cast<double>(after) / static_cast<double>(before))});
+            before == 0 || after / before >= 100
+                ? ""
+                : fmt::format("{:.0f} %", 100 * static_cast<double>(after) / static_cast<double>(before))});
     }
     rows.push_back({"Casts in a step", std::to_string(fp32.casts), std::to_string(amp.casts), ""});
     return rows;

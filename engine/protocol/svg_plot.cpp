@@ -118,7 +118,8 @@ std::vector<Tick> linearTicks(const Range& range, int most)
     const double step = power * (rough / power <= 1 ? 1 : rough / power <= 2 ? 2 : rough / power <= 5 ? 5 : 10);
     std::vector<Tick> ticks;
     for (double i = std::ceil(range.low / step); i * step <= range.high; ++i) {
-        ticks.push_back({i * step, fmt::format("{:.4g}", i * step)});
+        const double at = i * step + 0.0; // no minus zero
+        ticks.push_back({at, fmt::format("{:.4g}", at)});
     }
     return ticks;
 }

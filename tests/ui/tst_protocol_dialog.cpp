@@ -1,4 +1,5 @@
-// The dialog that compares FP32 with AMP: it trains aside, shows what the protocol found, can be cancelled, and saves.
+// The dialog that compares FP32 with AMP: it trains aside, shows what the
+// protocol found, can be cancelled, and saves.
 #include "tests/ui/open_window.h"
 #include "tests/ui/small_experiment.h"
 #include "ui/protocol/protocol_dialog.h"
@@ -102,7 +103,9 @@ private slots:
                 QString::fromStdString(result->checks[static_cast<std::size_t>(row)].answer));
         }
         const auto* numbers = named<QTableWidget>(dialog, "Numbers");
-        QVERIFY(numbers->isVisible() && numbers->rowCount() > 10);
+        QVERIFY(numbers->rowCount() > 10);
+        QVERIFY(checks->isVisible());
+        QVERIFY(numbers->item(0, 1)->text().toDouble() > 0);
         QVERIFY(button(dialog, "Save report")->isEnabled());
         QVERIFY(button(dialog, "Compare")->isEnabled());
     }
@@ -115,7 +118,9 @@ private slots:
         ProtocolDialog dialog(experiment, "auto", false);
         compare(dialog, 120);
         QVERIFY(named<QLabel>(dialog, "Verdict")->text().contains("Problem"));
-        QVERIFY(named<QLabel>(dialog, "Verdict")->text().contains("clip_before_unscale"));
+        const auto* findings = named<QTableWidget>(dialog, "Findings");
+        QVERIFY(findings->rowCount() > 0);
+        QVERIFY2(findings->item(0, 1)->text().contains("acts as 1 / 1024"), qPrintable(findings->item(0, 1)->text()));
     }
 
     void repeatsWithSeeds()

@@ -18,6 +18,7 @@
 #include <QProgressBar>
 #include <QPushButton>
 #include <QSpinBox>
+#include <QTabWidget>
 #include <QTableWidget>
 #include <QVBoxLayout>
 
@@ -106,8 +107,11 @@ ProtocolDialog::ProtocolDialog(Experiment experiment, std::string device, bool i
     , m_progress(new QProgressBar)
     , m_verdict(new QLabel)
     , m_picture(new PictureView)
+    , m_tabs(new QTabWidget)
     , m_checks(makeTable({tr("Level"), tr("Question"), tr("Answer")}, tr("Questions and answers")))
     , m_numbers(makeTable({QString(), tr("FP32"), tr("AMP"), tr("AMP to FP32")}, tr("Numbers")))
+    , m_findings(makeTable({tr("Severity"), tr("Finding"), tr("Advice")}, tr("Findings")))
+    , m_saved(new QLabel)
 {
     setWindowTitle(tr("Compare FP32 with AMP"));
     m_pool.setMaxThreadCount(1);
@@ -117,7 +121,7 @@ ProtocolDialog::ProtocolDialog(Experiment experiment, std::string device, bool i
     connect(m_save, &QPushButton::clicked, this, &ProtocolDialog::save);
     setTraining(false);
     const QFontMetrics metrics = fontMetrics();
-    resize(metrics.averageCharWidth() * 150, metrics.height() * 40);
+    resize(metrics.averageCharWidth() * 165, metrics.height() * 48);
 }
 
 ProtocolDialog::~ProtocolDialog()
@@ -192,32 +196,32 @@ void ProtocolDialog::makeLayout(bool isBusy)
     m_verdict->setText(invitation);
     column->addWidget(m_verdict);
     m_picture->hide();
-    column->addWidget(m_picture, 2);
+    column->addWidget(m_picture);
 
-    auto* tables = new QHBoxLayout;
-    tables->setSpacing(8);
-    m_checks->setWordWrap(true);
-    m_checks->horizontalHeader()->setSectionResizeMode(0, QHeaderView::ResizeToContents);
-    m_checks->horizontalHeader()->setSectionResizeMode(1, QHeaderView::ResizeToContents);
-    m_checks->horizontalHeader()->setSectionResizeMode(2, QHeaderView::Stretch);
-    m_checks->verticalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+    m_checks->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+    m_checks->horizontalHeader()->setStretchLastSection(true);
     m_numbers->setFont(tabularFont(m_numbers->font()));
-    m_numbers->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-    m_numbers->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
-    m_numbers->verticalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-    for (QTableWidget* table : {m_checks, m_numbers}) {
-        table->hide();
+    m_numbers->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
+    m_findings->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
+    m_findings->horizontalHeader()->setSectionResizeMode(0, QHeaderView::ResizeToContents);
+    for (QTableWidget* table : {m_checks, m_numbers, m_findings}) {
+        table->setWordWrap(true);
+        table->verticalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+        m_tabs->addTab(table, table->accessibleName());
     }
-    tables->addWidget(m_checks, 3);
-    tables->addWidget(m_numbers, 2);
-    column->addLayout(tables, 3);
+    m_tabs->hide();
+    column->addWidget(m_tabs, 3);
     column->addStretch();
 
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close);
     m_save = buttons->addButton(tr("Save &report\u2026"), QDialogButtonBox::ActionRole);
     m_save->setToolTip(tr("A page to hand out, as HTML or PDF, or the numbers as JSON"));
     connect(buttons, &QDialogButtonBox::rejected, this, &ProtocolDialog::reject);
-    column->addWidget(buttons);
+    auto* foot = new QHBoxLayout;
+    m_saved->setAccessibleName(tr("What was saved"));
+    foot->addWidget(m_saved, 1);
+    foot->addWidget(buttons);
+    column->addLayout(foot);
 }
 
 void ProtocolDialog::start()
@@ -321,26 +325,35 @@ void ProtocolDialog::showResult(std::shared_ptr<const ProtocolResult> result)
     m_picture->setAccessibleDescription(words(m_result->checks.front().answer));
     m_picture->setVisible(true);
 
-    m_checks->setRowCount(static_cast<int>(m_result->checks.size()));
-    int row = 0;
-    for (const ProtocolCheck& check : m_result->checks) {
-        m_checks->setItem(row, 0, cell(levelText(check.level)));
-        m_checks->setItem(row, 1, cell(words(check.question)));
-        m_checks->setItem(row, 2, cell(words(check.answer)));
-        ++row;
-    }
-    m_numbers->setRowCount(static_cast<int>(report.numbers.size()));
-    row = 0;
-    for (const ProtocolWords::Number& number : report.numbers) {
-        m_numbers->setItem(row, 0, cell(words(number.name)));
-        int place = 1;
-        for (const std::string& text : {number.fp32, number.amp, number.change}) {
-            m_numbers->setItem(row, place++, cell(words(text), Qt::AlignRight | Qt::AlignVCenter));
+    const auto fill = [](QTableWidget* table, const std::vector<QStringList>& rows, Qt::Alignment alignment) {
+        table->setRowCount(static_cast<int>(rows.size()));
+        for (int row = 0; row < table->rowCount(); ++row) {
+            const QStringList& texts = rows[static_cast<std::size_t>(row)];
+            for (int place = 0; place < table->columnCount(); ++place) {
+                table->setItem(
+                    row, place, cell(texts[place], place == 0 ? Qt::AlignLeft | Qt::AlignVCenter : alignment));
+            }
         }
-        ++row;
+    };
+    std::vector<QStringList> checks;
+    for (const ProtocolCheck& check : m_result->checks) {
+        checks.push_back({levelText(check.level), words(check.question), words(check.answer)});
     }
-    m_checks->setVisible(true);
-    m_numbers->setVisible(true);
+    std::vector<QStringList> numbers;
+    for (const ProtocolWords::Number& number : report.numbers) {
+        numbers.push_back({words(number.name), words(number.fp32), words(number.amp), words(number.change)});
+    }
+    std::vector<QStringList> findings;
+    for (const ProtocolFinding& found : m_result->findings) {
+        findings.push_back({words(findingPlace(found, static_cast<int>(m_result->runs.amp.size()))),
+            words(found.finding.title), words(found.finding.advice)});
+    }
+    fill(m_checks, checks, Qt::AlignLeft | Qt::AlignVCenter);
+    fill(m_numbers, numbers, Qt::AlignRight | Qt::AlignVCenter);
+    fill(m_findings, findings, Qt::AlignLeft | Qt::AlignVCenter);
+    m_tabs->setTabText(m_tabs->indexOf(m_findings), tr("Findings (%1)").arg(findings.size()));
+    m_tabs->setVisible(true);
+    m_saved->clear();
     m_save->setEnabled(true);
     m_save->setFocus();
 }
@@ -360,12 +373,9 @@ void ProtocolDialog::saveTo(const QString& file) const
 
 void ProtocolDialog::save()
 {
-    const QString saved = saveByDialog(this, tr("protocol.html"),
+    m_saved->setText(saveByDialog(this, tr("protocol.html"),
         tr("Page (*.html)") + QStringLiteral(";;") + tr("PDF (*.pdf)") + QStringLiteral(";;") + tr("JSON (*.json)"),
-        [this](const QString& file) { saveTo(file); });
-    if (!saved.isEmpty()) {
-        m_save->setToolTip(saved);
-    }
+        [this](const QString& file) { saveTo(file); }));
 }
 
 void ProtocolDialog::reject()

@@ -17,6 +17,7 @@ class QProgressBar;
 class QPushButton;
 class QSpinBox;
 class QTableWidget;
+class QTabWidget;
 
 namespace mantissa {
 
@@ -69,8 +70,11 @@ private:
     QProgressBar* m_progress;
     QLabel* m_verdict;
     PictureView* m_picture;
+    QTabWidget* m_tabs;
     QTableWidget* m_checks;
     QTableWidget* m_numbers;
+    QTableWidget* m_findings;
+    QLabel* m_saved;
     std::shared_ptr<Order> m_order; ///< in training; null if none is
     std::shared_ptr<const ProtocolResult> m_result;
     QThreadPool m_pool;

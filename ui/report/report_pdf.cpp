@@ -3,6 +3,7 @@
 #include "engine/protocol/protocol_report.h"
 #include "ui/plots/curve_export.h"
 
+#include <QAbstractTextDocumentLayout>
 #include <QPageSize>
 #include <QPainter>
 #include <QPdfWriter>
@@ -102,7 +103,7 @@ std::unique_ptr<QTextDocument> document(const QString& html, double textWidth, i
     font.setPixelSize(pixelSize);
     text->setDefaultFont(font);
     text->setDocumentMargin(0);
-    text->setDefaultStyleSheet(QStringLiteral("p { margin: 3px 0 2px 0; } td { color: #1c1c1c; }"));
+    text->setDefaultStyleSheet(QStringLiteral("p { margin: 3px 0 2px 0; }"));
     text->setHtml(html);
     text->setTextWidth(textWidth);
     return text;
@@ -146,7 +147,10 @@ void drawText(QPainter& painter, QTextDocument& text, double x, double y)
 {
     painter.save();
     painter.translate(x, y);
-    text.drawContents(&painter);
+    // On paper the window's colours do not count.
+    QAbstractTextDocumentLayout::PaintContext context;
+    context.palette.setColor(QPalette::Text, QColor(0x1c, 0x1c, 0x1c));
+    text.documentLayout()->draw(&painter, context);
     painter.restore();
 }
 
