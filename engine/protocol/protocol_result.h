@@ -76,7 +76,7 @@ struct ProtocolNumbers
     double updateRatio = 0; ///< median
     double finalScale = 1;
     std::int64_t skipped = 0; ///< steps, all seeds together
-    double stepMs = 0; ///< median over the steps, then over the seeds
+    double stepMs = 0; ///< lower quartile over the steps, then the median over the seeds
     MemoryBytes bytes {}; ///< of the first seed; they do not depend on it
     int casts = 0; ///< in a step
 };

@@ -184,7 +184,7 @@ std::string methodOf(const ProtocolResult& result)
           "initial weights would do it does not know, so several seeds are the surer test. ";
     text += fmt::format(
         "The band is {} times that noise. Curves are equal if they differ by less over the last quarter, "
-        "or by less than 1 % of what FP32 learnt. Times are medians, and depend on what else the "
+        "or by less than 1 % of what FP32 learnt. Times are lower quartiles, and still depend on what else the "
         "machine did.",
         curves.timesNoise);
     return text;
