@@ -47,9 +47,10 @@ private:
     int m_threads = 1;
 };
 
+/// A setting that FP32 does not have, or has as FP32.
 bool isOfPrecision(const std::string& path)
 {
-    return path.starts_with("scaler") || path.starts_with("precision");
+    return path.starts_with("scaler") || path.starts_with("precision") || path.ends_with("format");
 }
 
 /// The experiment with this lane alone.

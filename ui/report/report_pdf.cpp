@@ -44,7 +44,8 @@ QString headHtml(const ProtocolWords& words)
     for (std::size_t i = 0; i < words.settings.size(); i += 2) {
         out += QStringLiteral("<tr>");
         for (std::size_t j = i; j < std::min(i + 2, words.settings.size()); ++j) {
-            out += QStringLiteral("<td width=\"10%\"><font color=\"#5a5a5a\">%1</font></td><td width=\"40%\">%2</td>")
+            out += QStringLiteral("<td width=\"10%\"><font color=\"#5a5a5a\">%1</font></td><td width=\"40%\" "
+                                  "style=\"padding-right: 8px\">%2</td>")
                        .arg(escaped(words.settings[j].first), escaped(words.settings[j].second));
         }
         out += QStringLiteral("</tr>");
