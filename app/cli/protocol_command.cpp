@@ -137,19 +137,20 @@ int run(const ProtocolArguments& arguments)
             code = exitFailed;
         }
     }
-    if (!files.html.empty()) {
-        writeText(files.html, protocolHtml(result));
-        progress.message("report: " + files.html.string());
-    }
     const Json json = protocolJson(result);
-    if (!files.json.empty()) {
-        writeText(files.json, json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n');
-        progress.message("report: " + files.json.string());
-    }
     if (arguments.json) {
         printJson(json);
     } else {
         print(asText(result));
+    }
+    // Last, so that a disk that is full does not cost the result.
+    if (!files.html.empty()) {
+        writeText(files.html, protocolHtml(result));
+        progress.message("report: " + files.html.string());
+    }
+    if (!files.json.empty()) {
+        writeText(files.json, json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n');
+        progress.message("report: " + files.json.string());
     }
     return code;
 }

@@ -319,6 +319,20 @@ ProtocolCheck memoryGain(const ProtocolResult& result)
 
 // --- what the diagnosis says ---
 
+/// What costs time alone, and a warning that FP32 gets too, say nothing against AMP.
+CheckLevel levelOf(const ProtocolFinding& found)
+{
+    switch (found.finding.severity) {
+    case Severity::Problem:
+        return CheckLevel::Problem;
+    case Severity::Warning:
+        return found.isInFp32 || found.finding.rule == "waits_for_data" ? CheckLevel::Note : CheckLevel::Caution;
+    case Severity::Info:
+        break;
+    }
+    return CheckLevel::Fine;
+}
+
 ProtocolCheck diagnosis(const ProtocolResult& result)
 {
     ProtocolCheck check {.id = "findings", .question = "What does the diagnosis find?"};
@@ -329,10 +343,7 @@ ProtocolCheck diagnosis(const ProtocolResult& result)
             continue;
         }
         const Severity severity = found.finding.severity;
-        check.level = std::max(check.level,
-            severity == Severity::Problem       ? CheckLevel::Problem
-                : severity == Severity::Warning ? CheckLevel::Caution
-                                                : CheckLevel::Fine);
+        check.level = std::max(check.level, levelOf(found));
         if (severity == Severity::Info) {
             continue;
         }

@@ -311,6 +311,31 @@ private slots:
         QVERIFY(checkOf(judgeProtocol(runs), "start").answer.find("batches differ") != std::string::npos);
     }
 
+    void whatFp32SuffersTooIsNoCaution()
+    {
+        // A spike of the loss in one step: a warning of the diagnosis.
+        const auto spiked = [](Series series) {
+            series[150] = 20;
+            return series;
+        };
+        const ProtocolResult both = judgeProtocol(runsOf({spiked(curve(1, 0.02))}, {spiked(curve(2, 0.02))}));
+        QCOMPARE(both.findings.at(0).finding.rule, std::string("loss_spike"));
+        QVERIFY(both.findings.at(0).isInAmp && both.findings.at(0).isInFp32);
+        QCOMPARE(levelOf(both, "findings"), QString("note"));
+        QCOMPARE(levelOf(judgeProtocol(runsOf({curve(1, 0.02)}, {spiked(curve(2, 0.02))})), "findings"),
+            QString("caution"));
+        const ProtocolResult waiting = [] {
+            ProtocolRuns runs = runsOf({curve(1, 0.05)}, {curve(2, 0.05)});
+            for (StepRecord& record : runs.amp[0].records) {
+                record.timeMs.dataMs = 5;
+                record.timeMs.waitMs = 5;
+            }
+            return judgeProtocol(std::move(runs));
+        }();
+        QVERIFY(hasFinding(waiting, "waits_for_data"));
+        QCOMPARE(verdictOf(waiting), QString("healthy"));
+    }
+
     void aReferenceThatBreaksIsTheProblem()
     {
         ProtocolRuns runs = runsOf({curve(1, 0.05)}, {curve(2, 0.05)});
