@@ -322,8 +322,8 @@ private slots:
         QCOMPARE(both.findings.at(0).finding.rule, std::string("loss_spike"));
         QVERIFY(both.findings.at(0).isInAmp && both.findings.at(0).isInFp32);
         QCOMPARE(levelOf(both, "findings"), QString("note"));
-        QCOMPARE(levelOf(judgeProtocol(runsOf({curve(1, 0.02)}, {spiked(curve(2, 0.02))})), "findings"),
-            QString("caution"));
+        QCOMPARE(
+            levelOf(judgeProtocol(runsOf({curve(1, 0.02)}, {spiked(curve(2, 0.02))})), "findings"), QString("caution"));
         const ProtocolResult waiting = [] {
             ProtocolRuns runs = runsOf({curve(1, 0.05)}, {curve(2, 0.05)});
             for (StepRecord& record : runs.amp[0].records) {
