@@ -3,6 +3,7 @@
 #include "app/cli/output.h"
 #include "app/cli/runs_common.h"
 #include "engine/diagnose/diagnose.h"
+#include "engine/diagnose/finding_json.h"
 #include "engine/diagnose/stored_run.h"
 
 #include <fmt/format.h>
@@ -12,24 +13,6 @@
 namespace mantissa::cli {
 
 namespace {
-
-Json findingAsJson(const Finding& finding)
-{
-    Json where = Json::object();
-    if (!finding.layer.empty()) {
-        where["layer"] = finding.layer;
-    }
-    if (!finding.op.empty()) {
-        where["op"] = finding.op;
-    }
-    if (finding.firstStep >= 0) {
-        where["first_step"] = finding.firstStep;
-        where["last_step"] = finding.lastStep;
-    }
-    return {{"rule", finding.rule}, {"severity", nameOf(finding.severity)}, {"confidence", nameOf(finding.confidence)},
-        {"title", finding.title}, {"where", std::move(where)}, {"evidence", Json(finding.evidence)},
-        {"advice", finding.advice}, {"fix", Json(finding.fix)}};
-}
 
 std::string findingText(const Finding& finding)
 {

@@ -45,7 +45,7 @@ int run(int argc, char** argv)
     app.require_subcommand(1);
     app.set_version_flag("--version", MANTISSA_VERSION);
     app.footer("Exit codes: 0 done, 1 failed at run time (or stopped), 2 wrong arguments or invalid input, "
-               "3 an expectation was not met.");
+               "3 an expectation was not met, or the protocol found a problem.");
     Action chosen;
     addRunCommand(app, chosen);
     addResumeCommand(app, chosen);
@@ -60,6 +60,7 @@ int run(int argc, char** argv)
     addBenchCommand(app, chosen);
     addExportPytorchCommand(app, chosen);
     addExportWeightsCommand(app, chosen);
+    addProtocolCommand(app, chosen);
     try {
         checkCommand(app, argv + 1);
         app.parse(withoutNumbersLikeOptions(argc, argv));

@@ -2,6 +2,7 @@
 
 #include "app/cli/census_file.h"
 #include "app/cli/command.h"
+#include "app/cli/interrupt.h"
 #include "app/cli/metrics_file.h"
 #include "app/cli/output.h"
 #include "app/cli/progress.h"
@@ -17,7 +18,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <memory>
 #include <string>
 #include <thread>
@@ -27,34 +27,6 @@
 namespace mantissa::cli {
 
 namespace {
-
-volatile std::sig_atomic_t interrupted = 0;
-
-void noteInterrupt(int)
-{
-    interrupted = 1;
-}
-
-/// The first Ctrl+C stops the run and keeps what there is; the second ends the program as usual.
-void catchInterrupts()
-{
-    struct sigaction action
-    {
-    };
-
-    action.sa_handler = noteInterrupt;
-    action.sa_flags = static_cast<int>(SA_RESETHAND);
-    sigaction(SIGINT, &action, nullptr);
-    sigaction(SIGTERM, &action, nullptr);
-    sigaction(SIGHUP, &action, nullptr);
-}
-
-/// Opens the file once, so that one that cannot be used is told before training rather than after.
-std::unique_ptr<RunWriter> writerFor(const std::filesystem::path& file)
-{
-    RunStore store(file, StoreAccess::ReadWrite);
-    return std::make_unique<RunWriter>(file);
-}
 
 std::string eventText(const Event& event, const SessionStatus& status)
 {
@@ -125,7 +97,7 @@ TrainingEnd trainToEnd(Session& session, const JsonFiles& files, Progress& progr
             session.run();
             started = true;
         }
-        if (stop == 0 && (interrupted != 0 || std::ranges::any_of(files, &JsonLines::failed))) {
+        if (stop == 0 && (wasInterrupted() || std::ranges::any_of(files, &JsonLines::failed))) {
             progress.message("stopping");
             stop = session.stop();
         }
@@ -169,21 +141,6 @@ std::vector<LaneResult> resultsOf(const SessionStatus& status, const LaneTally& 
         }
     }
     return results;
-}
-
-void checkDevice(const std::string& name)
-{
-    try {
-        static_cast<void>(backendByName(name));
-    } catch (const Error& error) {
-        const auto devices = listDevices();
-        const bool known = std::any_of(
-            devices.begin(), devices.end(), [&](const DeviceInfo& device) { return device.backend == name; });
-        if (!known) {
-            throw BadInput(fmt::format("--device: {}", error.what()));
-        }
-        throw;
-    }
 }
 
 bool isAsWanted(const LaneResult& result, bool isByWatchpoint)
@@ -271,13 +228,34 @@ SamplingPlan samplingFor(const TrainingOptions& options)
 
 } // namespace
 
+void checkDevice(const std::string& name)
+{
+    try {
+        static_cast<void>(backendByName(name));
+    } catch (const Error& error) {
+        const auto devices = listDevices();
+        const bool known = std::any_of(
+            devices.begin(), devices.end(), [&](const DeviceInfo& device) { return device.backend == name; });
+        if (!known) {
+            throw BadInput(fmt::format("--device: {}", error.what()));
+        }
+        throw;
+    }
+}
+
+std::unique_ptr<RunWriter> openWriter(const std::filesystem::path& file)
+{
+    RunStore store(file, StoreAccess::ReadWrite);
+    return std::make_unique<RunWriter>(file);
+}
+
 int train(const TrainingOptions& options, const Experiment& experiment, const std::string& source,
     std::vector<ResumedLane> resumed)
 {
     checkDevice(options.device);
     const std::filesystem::path database
         = options.database.empty() ? RunStore::defaultPath() : std::filesystem::path(options.database);
-    const std::unique_ptr<RunWriter> writer = options.noDatabase ? nullptr : writerFor(database);
+    const std::unique_ptr<RunWriter> writer = options.noDatabase ? nullptr : openWriter(database);
     if (options.metrics == "-" && options.census == "-") {
         throw BadInput("--metrics and --census cannot both go to stdout: name a file for one of them");
     }

@@ -1,10 +1,13 @@
 /// Training from the command line: what `run` and `resume` share.
 #pragma once
 
+#include "engine/store/run_store.h"
 #include "engine/train/session.h"
 
 #include <CLI/CLI.hpp>
 
+#include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +29,12 @@ struct TrainingOptions
     std::vector<std::string> watch; ///< "scale < 1", "loss > 10 -> set optimizer.lr=0.001"
     bool json = false;
 };
+
+/// Throws BadInput for a device that there is not, Error for one that cannot be used.
+void checkDevice(const std::string& name);
+
+/// Opens the file once, so that one that cannot be used is told before training rather than after. Throws Error.
+std::unique_ptr<RunWriter> openWriter(const std::filesystem::path& file);
 
 /// --device, --threads, --db, --no-db, --metrics, --census, --dump-tensors, --checkpoints and what belongs to them,
 /// --watch,

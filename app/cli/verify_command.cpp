@@ -7,15 +7,14 @@
 #include "engine/core/nearest_name.h"
 #include "engine/store/run_export.h"
 #include "engine/train/session.h"
+#include "engine/train/train_to_end.h"
 #include "engine/verify/judge.h"
 #include "engine/verify/shipped_experiments.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
-#include <thread>
 
 namespace mantissa::cli {
 
@@ -132,18 +131,10 @@ std::vector<LaneOutcome> train(const Experiment& experiment, const VerifyOptions
     sessionOptions.observers = {&collector};
     {
         Session session(experiment, sessionOptions);
-        session.run();
-        while (true) {
-            const std::shared_ptr<const SessionStatus> status = session.status();
-            if (status->state == SessionState::Failed) {
-                throw Error(status->error, status->message);
-            }
-            if (status->state == SessionState::Finished) {
-                break;
-            }
-            progress.show(*status);
-            std::this_thread::sleep_for(std::chrono::milliseconds(5));
-        }
+        trainToEnd(session, [&progress](const SessionStatus& status) {
+            progress.show(status);
+            return true;
+        });
     }
     progress.clear();
     return collector.outcomes();
@@ -195,55 +186,99 @@ Json asJson(const Verification& result)
     return json;
 }
 
-std::string asText(const Verification& result)
+std::string comparisonText(const Judgement& judgement)
 {
-    const Experiment& experiment = result.candidate->experiment;
-    const std::string verdict = experiment.claim
-        ? fmt::format("{}, \"{}\": {}", experiment.claim->id, experiment.claim->says, experiment.claim->verdict)
-        : experiment.name;
-    std::string text = fmt::format("{}\n  {}{}, seed {}, {:.1f} s\n", verdict, result.candidate->id,
-        result.isPassed() ? "" : ": NOT AS EXPECTED", result.seed, result.seconds);
+    return fmt::format("{} {} {}", valueText(judgement.left), nameOf(judgement.op), valueText(judgement.right));
+}
+
+/// The first comparisons, those that are not met before the others.
+std::string numbersText(std::vector<Judgement> judgements)
+{
+    constexpr std::size_t most = 2;
+    std::ranges::stable_sort(judgements, {}, &Judgement::isMet);
+    std::string text;
+    for (std::size_t i = 0; i < std::min(most, judgements.size()); ++i) {
+        text += (i == 0 ? "" : ", ") + comparisonText(judgements[i]);
+    }
+    return judgements.size() > most ? text + ", ..." : text;
+}
+
+/// At most so many characters of a UTF-8 text.
+std::string shortened(const std::string& text, std::size_t most)
+{
+    const auto isContinued = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };
+    std::size_t characters = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (!isContinued(text[i]) && ++characters > most) {
+            return text.substr(0, i) + "...";
+        }
+    }
+    return text;
+}
+
+std::string tableOf(const std::vector<Verification>& results)
+{
     Table table;
-    for (const auto align : {Table::Align::Left, Table::Align::Right, Table::Align::Left, Table::Align::Left}) {
-        table.addColumn("", align);
+    table.addColumn("claim", Table::Align::Left);
+    table.addColumn("what is said", Table::Align::Left);
+    table.addColumn("verdict", Table::Align::Left);
+    table.addColumn("as expected", Table::Align::Left);
+    table.addColumn("seed");
+    table.addColumn("numbers", Table::Align::Left);
+    table.addColumn("time");
+    constexpr std::size_t longestClaim = 48;
+    for (const Verification& result : results) {
+        const Experiment& experiment = result.candidate->experiment;
+        const auto met = std::ranges::count_if(result.judgements, &Judgement::isMet);
+        table.addRow({experiment.claim ? experiment.claim->id : result.candidate->id,
+            shortened(experiment.claim ? experiment.claim->says : experiment.name, longestClaim),
+            experiment.claim ? experiment.claim->verdict : "-",
+            fmt::format("{} {} of {}", result.isPassed() ? "yes" : "NO ", met, result.judgements.size()),
+            std::to_string(result.seed), numbersText(result.judgements), fmt::format("{:.1f} s", result.seconds)});
     }
-    for (const Judgement& judgement : result.judgements) {
-        table.addRow({(judgement.isMet ? "  yes  " : "  NO   ") + judgement.that, valueText(judgement.left),
-            std::string(nameOf(judgement.op)), valueText(judgement.right)});
+    return table.text();
+}
+
+/// What was expected of the experiments that are not as expected, line by line.
+std::string detailsOf(const std::vector<Verification>& results)
+{
+    std::string text;
+    for (const Verification& result : results) {
+        if (result.isPassed()) {
+            continue;
+        }
+        text += fmt::format("\n{}, seed {}: not as expected\n", result.candidate->id, result.seed);
+        for (const Judgement& judgement : result.judgements) {
+            text += fmt::format(
+                "  {}  {}: {}\n", judgement.isMet ? "yes" : "NO ", judgement.that, comparisonText(judgement));
+        }
     }
-    // Without its empty line of titles.
-    return text + table.text().substr(1);
+    return text;
 }
 
 int run(const VerifyOptions& options)
 {
     const std::vector<Candidate> candidates = candidatesFor(options);
     Progress progress;
-    Json json = {{"experiments", Json::array()}};
-    int failed = 0;
-    int done = 0;
+    std::vector<Verification> results;
+    const std::size_t count = candidates.size() * static_cast<std::size_t>(options.seeds);
     const double start = steadySeconds();
     for (const Candidate& candidate : candidates) {
         for (int further = 0; further < options.seeds; ++further) {
-            if (options.json) {
-                progress.message(fmt::format(
-                    "{} ({} of {})", candidate.id, done + 1, static_cast<int>(candidates.size()) * options.seeds));
-            }
-            const Verification result = verify(candidate, further, options, progress);
-            ++done;
-            failed += result.isPassed() ? 0 : 1;
-            if (options.json) {
-                json["experiments"].push_back(asJson(result));
-            } else {
-                print(asText(result) + '\n');
-                std::fflush(stdout);
-            }
+            progress.message(fmt::format("{} ({} of {})", candidate.id, results.size() + 1, count));
+            results.push_back(verify(candidate, further, options, progress));
         }
     }
+    const auto failed = std::ranges::count_if(results, [](const Verification& result) { return !result.isPassed(); });
     if (options.json) {
+        Json json = {{"experiments", Json::array()}};
+        for (const Verification& result : results) {
+            json["experiments"].push_back(asJson(result));
+        }
         printJson(json);
     } else {
-        print(fmt::format("{} of {} as expected, {:.1f} s\n", done - failed, done, steadySeconds() - start));
+        print(fmt::format("{}{}\n{} of {} as expected, {:.1f} s\n", tableOf(results), detailsOf(results),
+            count - static_cast<std::size_t>(failed), count, steadySeconds() - start));
     }
     return failed == 0 ? exitDone : exitNotAsExpected;
 }

@@ -70,11 +70,20 @@ private slots:
         const CliResult words
             = m_cli.run({"verify", m_cli.path("bad.json"), m_cli.write("good.json", experiment(fault, "1"))});
         QCOMPARE(words.code, 3);
-        QVERIFY(words.out.contains("bad: NOT AS EXPECTED"));
-        QVERIFY(words.out.contains(QRegularExpression("NO +B skips +1 +== +2")));
-        QVERIFY(words.out.contains(QRegularExpression("yes +A skips nothing +0 +== +0")));
+        // One table with a row for each, then what was not met.
+        const QStringList lines = words.out.split('\n');
+        QVERIFY(
+            lines[0].contains(QRegularExpression("^claim +what is said +verdict +as expected +seed +numbers +time$")));
+        QVERIFY2(lines[1].contains(QRegularExpression(
+                     "^T1 +nothing is skipped +does not hold +NO +2 of 3 +3 +1 == 2, 0 == 0, \\.\\.\\. +[0-9.]+ s$")),
+            qPrintable(lines[1]));
+        QVERIFY(lines[2].contains(QRegularExpression("^T1 +nothing is skipped +does not hold +yes +3 of 3 ")));
+        QVERIFY(words.out.contains("bad, seed 3: not as expected"));
+        QVERIFY(words.out.contains("NO   B skips: 1 == 2"));
+        QVERIFY(words.out.contains("yes  A skips nothing: 0 == 0"));
+        QVERIFY(!words.out.contains("good, seed"));
         QVERIFY(words.out.contains("1 of 2 as expected"));
-        QVERIFY(words.out.contains("T1, \"nothing is skipped\": does not hold"));
+        QVERIFY(words.err.contains("good (2 of 2)"));
     }
 
     void repeatsWithOtherSeeds()

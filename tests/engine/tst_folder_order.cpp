@@ -18,9 +18,11 @@ const std::vector<QStringList> rows {
     {"engine/nn", "engine/data"},
     {"engine/train"},
     {"engine/diagnose", "engine/store", "engine/verify", "engine/pytorch"},
+    {"engine/protocol"},
     {"ui/style"},
     {"ui/models", "ui/plots", "ui/session"},
-    {"ui/compare", "ui/graph", "ui/gradients", "ui/layers", "ui/predict", "ui/time"},
+    {"ui/compare", "ui/graph", "ui/gradients", "ui/layers", "ui/report", "ui/predict", "ui/time"},
+    {"ui/protocol"},
     {"ui/views"},
     {"app"},
 };

@@ -5,6 +5,7 @@
 #include "ui/layers/layers_panel.h"
 #include "ui/plots/dashboard.h"
 #include "ui/predict/predict_dialog.h"
+#include "ui/protocol/protocol_dialog.h"
 #include "ui/session/app_paths.h"
 #include "ui/time/time_panel.h"
 #include "ui/views/command_palette.h"
@@ -309,6 +310,17 @@ void MainWindow::makeRunMenu()
             dialog->show();
         },
         tr("A room guesses which lane fails, when and why; after the run it is told"));
+    add(
+        menu, QStringLiteral("showProtocol"), tr("&Compare FP32 with AMP\u2026"), {},
+        [this] {
+            if (m_controller->isOpen()) {
+                auto* dialog = new ProtocolDialog(
+                    m_controller->document().experiment(), m_controller->device(), m_controller->isRunning(), this);
+                dialog->setAttribute(Qt::WA_DeleteOnClose);
+                dialog->show();
+            }
+        },
+        tr("Trains 300 steps in FP32 and then with AMP, and says whether they are the same training"));
     menu->addSeparator();
     menu->addActions({m_runBar->stopAction(), m_runBar->resetAction()});
     m_runBar->stepAction()->setObjectName(QStringLiteral("step"));
