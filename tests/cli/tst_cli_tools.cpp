@@ -573,7 +573,7 @@ void TestCliTools::benchTimesEachPrecision()
             QVERIFY(phase.toDouble() <= row["step_ms"].toDouble());
         }
         QVERIFY(row["bytes"].toDouble() > 0);
-        QCOMPARE(row["casts_per_step"].toInt() > 0, i == 1);
+        QCOMPARE(row["casts_per_step"].toInt() > 0, i > 0);
     }
     QCOMPARE(rows[0].toObject()["speed"].toDouble(), 1.0);
     QCOMPARE(rows[0].toObject()["computed"].toString(), QStringLiteral("native"));
