@@ -180,6 +180,14 @@ int bench(const BenchOptions& options)
     Session session(experiment, sessionOptions);
     const auto status = train(session, progress);
 
+    for (const LaneStatus& lane : status->lanes) {
+        if (lane.status != RunStatus::Finished) {
+            throw Error(ErrorCode::InvalidArgument,
+                lane.config->name + " ended after " + std::to_string(lane.nextStep)
+                    + " steps, and only what trains can be timed: " + lane.message
+                    + " Leave the precision out, or choose settings that train it");
+        }
+    }
     const double baseMs = times.of(status->lanes.front().id).stepMs;
     Json json {{"experiment", experiment.name}, {"device", status->device.name}, {"threads", status->threads},
         {"steps", options.steps}, {"precisions", Json::array()}};

@@ -25,6 +25,10 @@ struct WeightsOptions
 int exportWeights(const WeightsOptions& options)
 {
     const ResumedLane lane = checkpointFrom(options.from, options.database);
+    std::error_code ignored;
+    if (std::filesystem::equivalent(lane.file, options.out, ignored)) {
+        throw BadInput("--out is the checkpoint itself, which holds more than the weights; name another file");
+    }
     const LaneState& state = lane.checkpoint->state;
     const auto data = DatasetCache(std::filesystem::current_path()).get(state.config);
     const Safetensors weights = trainedStateDict(state, *data);

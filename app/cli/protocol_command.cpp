@@ -6,6 +6,7 @@
 #include "app/cli/run_experiment.h"
 #include "app/cli/training.h"
 #include "engine/core/error.h"
+#include "engine/core/replaced_file.h"
 #include "engine/protocol/protocol.h"
 #include "engine/protocol/protocol_report.h"
 #include "engine/store/run_store.h"
@@ -44,6 +45,9 @@ ReportFiles reportFiles(const std::string& given)
     const std::filesystem::path path = given;
     const bool isHtml = path.extension() == ".html" || path.extension() == ".htm";
     const bool isJson = path.extension() == ".json";
+    if (path.extension() == ".pdf") {
+        throw BadInput("--report: here it is HTML and JSON (name a folder, or a file.html); PDF is the window's");
+    }
     const std::filesystem::path folder = isHtml || isJson ? path.parent_path() : path;
     std::error_code problem;
     if (!folder.empty() && !std::filesystem::is_directory(folder)) {
@@ -62,13 +66,14 @@ ReportFiles reportFiles(const std::string& given)
 /// The old file stays until the new one is whole.
 void writeText(const std::filesystem::path& file, const std::string& text)
 {
-    const std::filesystem::path partial = file.string() + ".part";
+    const std::filesystem::path target = replacedFile(file);
+    const std::filesystem::path partial = target.string() + ".part";
     std::ofstream out(partial, std::ios::binary);
     out << text;
     out.close();
     std::error_code problem;
     if (out) {
-        std::filesystem::rename(partial, file, problem);
+        std::filesystem::rename(partial, target, problem);
     }
     if (!out || problem) {
         throw Error(ErrorCode::Io,

@@ -50,7 +50,7 @@ std::vector<Difference> resultDifferences(const RunInfo& a, const RunInfo& b)
 
 std::string textOf(const Json& value)
 {
-    if (value.is_null()) {
+    if (value.is_null() || value == "nan") { // not there, or not measured
         return "-";
     }
     if (value.is_number_float()) {
@@ -113,13 +113,18 @@ std::string lossText(const RunComparison& comparison)
         return "The runs have no step in common.\n";
     }
     const GapAtEnd end = gapAtEnd(comparison);
+    if (std::isnan(end.gap())) {
+        return fmt::format("at the end of their common steps a loss is not finite: {} and {}\n", shortNumber(end.lossA),
+            shortNumber(end.lossB));
+    }
     std::string text = fmt::format("loss over the last tenth of their common steps: {} and {}, a difference of {}\n",
         shortNumber(end.lossA), shortNumber(end.lossB), shortNumber(end.gap()));
     if (std::isnan(end.noise)) {
+        const bool isOne = comparison.otherSeeds.size() == 1;
         return text
-            + fmt::format("how much other seeds of run {} differ is not known: it takes two more of them in the "
-                          "database (--seed N)\n",
-                comparison.a.id);
+            + fmt::format("how much other seeds of run {} differ is not known: it takes {} more in the database "
+                          "(--seed N)\n",
+                comparison.a.id, isOne ? "one" : "two");
     }
     return text
         + fmt::format("{} runs of run {}'s settings with different seeds differ by up to {} there: {}\n",

@@ -13,11 +13,6 @@ namespace {
 
 using Result = std::optional<Finding>;
 
-std::string_view formatName(DType format)
-{
-    return format == DType::Float16 ? "FP16" : "BF16";
-}
-
 /// The layers whose measure is at least `limit`, in the order of the forward pass.
 std::vector<const LayerFigures*> layersWith(const RunFacts& facts, LayerMeasure measure, double limit)
 {
@@ -51,7 +46,9 @@ Finding findingOn(const RunFacts& facts, std::string rule, const LayerFigures& l
 
 std::string andMore(std::size_t layers)
 {
-    return layers < 2 ? "" : fmt::format(" So it is in {} more.", layers - 1);
+    return layers < 2 ? ""
+        : layers == 2 ? " One more layer is as bad."
+                      : fmt::format(" {} more layers are as bad.", layers - 1);
 }
 
 /// ReLU units that give 0 for every sample.
@@ -68,9 +65,10 @@ Result deadUnits(const RunFacts& facts)
     Finding finding = findingOn(facts, "dead_layer", worst, LayerMeasure::Dead);
     finding.severity = share == 1 ? Severity::Problem : Severity::Warning;
     finding.title = share == 1
-        ? fmt::format("All units of {} are dead: they are 0 for every sample, so no gradient passes them.", worst.name)
-        : fmt::format(
-            "{:.3g} % of the units of {} are dead: they are 0 for every sample of a batch.", share * 100, worst.name);
+        ? fmt::format("All units of {} are dead: they are 0 for every sample, so no gradient passes them.{}",
+            worst.name, andMore(layers.size()))
+        : fmt::format("{:.3g} % of the units of {} are dead: they are 0 for every sample of a batch.{}", share * 100,
+            worst.name, andMore(layers.size()));
     finding.evidence = {{"dead_share", sharesOf(layers, LayerMeasure::Dead)}};
     finding.advice
         = "A ReLU dies when a step pushes what comes before it far below 0: lower the learning rate, or use an "
@@ -116,24 +114,29 @@ Result lostGradient(const RunFacts& facts)
     finding.severity = Severity::Problem;
     finding.confidence = Confidence::Certain;
     finding.title = isZero
-        ? fmt::format("The gradient of {} is 0 in {}, but not in FP32: the layer does not learn.{}", first.name,
-            formatName(facts.lower), andMore(layers.size()))
+        ? fmt::format(
+            "The gradient of {} is 0, but not in FP32: the layer does not learn.{}", first.name, andMore(layers.size()))
         : fmt::format("The gradient of {} is off by {:.3g} % of what FP32 has for the same weights and batch.{}",
             first.name, first[LayerMeasure::RelativeError] * 100, andMore(layers.size()));
     finding.evidence = {{"relative_error", sharesOf(layers, LayerMeasure::RelativeError)},
         {"layers_with_gradients", std::ranges::count_if(facts.layers, [](const LayerFigures& layer) {
              return !std::isnan(layer[LayerMeasure::GradientNorm]);
          })}};
-    if (facts.lower == DType::Float16) {
-        finding.advice = facts.hasScaler
-            ? "It is flushed to zero, there or on its way back through the layers above. Raise the scale."
-            : "It is flushed to zero, there or on its way back through the layers above; if the loss still falls, that "
-              "is "
-              "the other layers' work. Use a scaler, or BF16.";
+    const auto& overrides = facts.config.precision.overrides;
+    const bool hasFp16 = facts.lower == DType::Float16
+        || std::ranges::any_of(overrides, [](const auto& each) { return each.second == nameOf(DType::Float16); });
+    const std::string lost = isZero
+        ? "It is flushed to zero, there or on its way back through the layers above. "
+        : "What was flushed or rounded off in the layers above is missing in it, and what is left points elsewhere. ";
+    if (hasFp16) {
+        finding.advice = lost
+            + (facts.hasScaler ? "Raise the scale."
+                               : "If the loss still falls, that is the other layers' work. Use a scaler, or BF16.");
         finding.fix = scaleThatMovesFix(facts);
     } else {
-        finding.advice = "BF16 has FP32's range but three digits fewer: what differs is rounded off, not flushed. Give "
-                         "the ops around the layer FP32 (precision.overrides).";
+        finding.advice = lost
+            + "BF16 has FP32's range but three digits fewer: give the ops around the layer FP32 "
+              "(precision.overrides).";
     }
     return finding;
 }
@@ -187,6 +190,7 @@ Result tinyInit(const RunFacts& facts)
     const std::vector<TensorSample>& tensors = facts.run.samples.front().tensors;
     const TensorSample* smallest = nullptr;
     double gain = small;
+    std::size_t count = 0;
     for (const TensorSample& bias : tensors) {
         const std::string layer(layerOf(bias.tensor));
         if (bias.role != TensorRole::Weight || bias.tensor != layer + ".bias") {
@@ -196,7 +200,11 @@ Result tinyInit(const RunFacts& facts)
             return tensor.role == TensorRole::Weight && tensor.tensor == layer + ".weight";
         });
         // Weights that begin at exactly 0 are meant to.
-        if (weight != tensors.end() && weight->norm > 0 && initialGain(*weight, bias) < gain) {
+        if (weight == tensors.end() || weight->norm == 0 || initialGain(*weight, bias) >= small) {
+            continue;
+        }
+        ++count;
+        if (initialGain(*weight, bias) < gain) {
             gain = initialGain(*weight, bias);
             smallest = &*weight;
         }
@@ -210,14 +218,17 @@ Result tinyInit(const RunFacts& facts)
     finding.measure = nameOf(LayerMeasure::GradientNorm);
     finding.firstStep = 0;
     finding.lastStep = facts.lastStep;
-    finding.title
-        = fmt::format("{} begins at {:.2g} of the size that lets a signal through, or less.", smallest->tensor, gain);
+    finding.title = fmt::format("{} begins at {:.2g} of the size that lets a signal through, or less.{}",
+        smallest->tensor, gain, andMore(count));
     finding.evidence = {{"initial_gain", gain}, {"first_loss", facts.firstLoss}, {"last_loss", facts.lastLoss}};
     finding.advice
         = "Signals shrink by such factors on their way in and gradients on their way back, and FP16 flushes these "
-          "first. Initialise by the number of inputs (model.init_gain 1), or normalise between the layers; a scaler "
+          "first. Initialise by the number of inputs (model.init_gain 1, no init_std), or normalise between the "
+          "layers; a scaler "
           "mends the flushing alone.";
-    finding.fix = {{"model.init_gain", 1}};
+    if (facts.config.model.initGain < 1) {
+        finding.fix = {{"model.init_gain", 1}};
+    }
     return finding;
 }
 

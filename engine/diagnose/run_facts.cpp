@@ -123,6 +123,23 @@ double startLossOf(const RunFacts& facts)
     return largest;
 }
 
+/// The policy's, or of an FP32 policy that of the ops that are overridden: FP16, if there are both.
+DType lowerFormatOf(const PrecisionConfig& precision)
+{
+    DType lower = policyNamed(precision.policy).lower;
+    if (lower == DType::Float32) {
+        for (const auto& [op, format] : precision.overrides) {
+            if (op.ends_with(".accumulate")) {
+                continue; // of sums; the tensors stay
+            }
+            lower = format == nameOf(DType::Float16)                           ? DType::Float16
+                : format == nameOf(DType::BFloat16) && lower != DType::Float16 ? DType::BFloat16
+                                                                               : lower;
+        }
+    }
+    return lower;
+}
+
 bool isSetByHand(std::span<const Event> events, std::int64_t step)
 {
     return std::ranges::any_of(events, [step](const Event& event) {
@@ -177,7 +194,7 @@ double RunFacts::lossBefore(std::int64_t step) const
 RunFacts factsOf(const RunView& run)
 {
     RunFacts facts {.run = run, .config = run.config};
-    facts.lower = policyNamed(run.config.precision.policy).lower;
+    facts.lower = lowerFormatOf(run.config.precision);
     facts.hasScaler = run.config.scaler && run.config.scaler->family != "none";
     const std::span<const StepRecord> records = run.records;
     facts.steps = static_cast<std::int64_t>(records.size());

@@ -105,7 +105,9 @@ ProtocolNumbers numbersOf(const Runs& runs)
         return meanOverRuns(runs, [field](const ProtocolRun& run) { return run.summary.*field; });
     };
     numbers.validationLoss = summary(&RunSummary::validationLoss);
-    numbers.validationAccuracy = summary(&RunSummary::validationAccuracy);
+    // Outputs that are not finite are no answers, right or wrong.
+    numbers.validationAccuracy = std::isfinite(numbers.validationLoss) ? summary(&RunSummary::validationAccuracy)
+                                                                       : std::numeric_limits<double>::quiet_NaN();
     numbers.finalScale = summary(&RunSummary::finalScale);
     numbers.gradNorm = meanOverRuns(runs, meanGradNorm);
     numbers.flushed = meanOverRuns(runs, meanFlushed);

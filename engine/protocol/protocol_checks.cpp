@@ -53,6 +53,16 @@ ProtocolCheck enoughSteps(const ProtocolResult& result)
     constexpr std::int64_t few = 100;
     ProtocolCheck check {.id = "length", .question = "Long enough to judge?"};
     const std::int64_t steps = result.runs.steps;
+    for (const auto& [side, runs] : {std::pair("AMP", &result.runs.amp), std::pair("FP32", &result.runs.fp32)}) {
+        for (const ProtocolRun& run : *runs) {
+            if (run.summary.steps < steps) {
+                check.level = CheckLevel::Problem;
+                check.answer = fmt::format("No: {} ended after {} of {} steps{}{}", side, run.summary.steps, steps,
+                    run.summary.message.empty() ? "." : ": ", run.summary.message);
+                return check;
+            }
+        }
+    }
     check.level = steps < few ? CheckLevel::Caution : CheckLevel::Fine;
     check.answer = steps < few
         ? fmt::format("{} steps show crashes, but not whether the curves agree. 300 are usual.", steps)
@@ -229,6 +239,10 @@ ProtocolCheck scaleTrend(const ProtocolResult& result, Facts amp)
         check.answer = fmt::format("From {} to {}, with {} growth{} and {} backoff{}{}.", scaleText(begin),
             scaleText(end), growths, growths == 1 ? "" : "s", backoffs, backoffs == 1 ? "" : "s",
             leading > 0 ? fmt::format(" behind the first {} skips", leading) : "");
+    } else if (leading >= static_cast<std::int64_t>(first.run.records.size())) {
+        check.level = CheckLevel::Problem;
+        check.answer = fmt::format(
+            "From {} to {}, and every step was skipped: it has not found its level.", scaleText(begin), scaleText(end));
     } else if (leading > 0) {
         check.answer = fmt::format("It settles at {} after {} skipped step{}, from {}: normal.", scaleText(end),
             leading, leading == 1 ? "" : "s", scaleText(begin));

@@ -2,6 +2,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/json_text.h"
+#include "engine/core/replaced_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -336,13 +337,14 @@ void writeSafetensors(const std::filesystem::path& file, const Safetensors& cont
     std::string text = header.dump();
     text.append((lengthBytes - text.size() % lengthBytes) % lengthBytes, ' '); // so that the data is aligned
     const auto length = std::bit_cast<std::array<std::byte, lengthBytes>>(static_cast<std::uint64_t>(text.size()));
-    PartialFile partial(file.string() + ".partial");
+    const std::filesystem::path target = replacedFile(file);
+    PartialFile partial(target.string() + ".partial");
     partial.write(length);
     partial.write(std::as_bytes(std::span(text)));
     for (const StoredTensor& tensor : contents.tensors) {
         partial.write(tensor.bytes);
     }
-    partial.moveTo(file);
+    partial.moveTo(target);
 }
 
 } // namespace mantissa

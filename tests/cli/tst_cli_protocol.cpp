@@ -50,6 +50,24 @@ private slots:
         QVERIFY(result.err.contains("AMP, seed 3 (2 of 2)"));
     }
 
+    /// A lane that its own scaler ends is said to have ended, where and why.
+    void aLaneThatEndsEarlyIsSaidToHave()
+    {
+        const QString lane = digits().replace(R"("family": "pytorch")",
+            R"("family": "deepspeed", "init_scale": 1e9, "min_scale": 1e8, "raise_at_min": true)");
+        const CliResult result = m_cli.run({"protocol", m_cli.write("ends.json", lane), "--steps", "100"});
+        QCOMPARE(result.code, 3);
+        QVERIFY2(result.out.contains("No: AMP ended after"), qPrintable(result.out + result.err));
+        QVERIFY(!result.out.contains("normal"));
+    }
+
+    void reportsGoWhereTheyCan()
+    {
+        const QString file = m_cli.write("report.json", digits());
+        QCOMPARE(m_cli.run({"protocol", file, "--steps", "20", "--report", m_cli.path("r.pdf")}).code, 2);
+        QCOMPARE(m_cli.run({"protocol", file, "--steps", "20", "--report", "/dev/null/x.html"}).code, 2);
+    }
+
     void aProblemEndsWith3InPlainWords()
     {
         const CliResult result = m_cli.run({"protocol", m_cli.write("bad.json", digits(wrongClip)), "--steps", "120"});

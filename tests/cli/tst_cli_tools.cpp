@@ -580,6 +580,10 @@ void TestCliTools::benchTimesEachPrecision()
     QCOMPARE(m_cli.run({"bench", "--precision", "fp32,fp99"}).code, 2);
     QCOMPARE(m_cli.run({"bench", "--precision", "fp32,fp32"}).code, 2);
     QCOMPARE(m_cli.run({"bench", "no-such-file.json"}).code, 2);
+    // What breaks has no time.
+    const CliResult broken = m_cli.run({"bench", "--precision", "O3", "--set", "loss_weight=1e9", "--steps", "20"});
+    QCOMPARE(broken.code, 2);
+    QVERIFY2(broken.err.contains("O3 ended after"), qPrintable(broken.err));
 }
 
 QTEST_GUILESS_MAIN(TestCliTools)

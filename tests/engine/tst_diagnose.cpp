@@ -243,6 +243,17 @@ private slots:
             textOf(findingsOf(mended, "a")).constData());
     }
 
+    /// An FP32 policy with an op in FP16 flushes as an FP16 one does.
+    void overriddenOpsAreLookedAt()
+    {
+        const json settings {{"loss_weight", 1e-6}, {"precision", {{"overrides", {{"linear", "fp16"}}}}}};
+        const auto findings = findingsOf(train(oneLane(settings)), "a");
+        const Finding* finding = find(findings, "underflow_without_scaler");
+        QVERIFY2(finding != nullptr && finding->severity == Severity::Problem, textOf(findings).constData());
+        const json sums {{"precision", {{"overrides", {{"layer_norm.accumulate", "fp16"}}}}}};
+        QVERIFY(factsOf(train(oneLane(sums)).at("a").view()).lower == DType::Float32);
+    }
+
     /// R07: both lanes diverge; the FP16 one only turns it into a falling scale. Not a fault of the precision.
     void divergenceThatFp32ShowsTooIsNotFp16sFault()
     {

@@ -51,6 +51,25 @@ class TestSafetensors : public QObject
 
 private slots:
 
+    /// A link stays one, and what is no file is not replaced.
+    void onlyFilesAreReplaced()
+    {
+        const QTemporaryDir folder;
+        const std::filesystem::path home = folder.path().toStdString();
+        Safetensors contents;
+        contents.tensors.push_back({"w", "F32", Shape {1}, std::vector<std::byte>(4)});
+        writeSafetensors(home / "real.safetensors", contents);
+        std::filesystem::create_symlink(home / "real.safetensors", home / "link.safetensors");
+        contents.tensors.front().name = std::string("v");
+        writeSafetensors(home / "link.safetensors", contents);
+        QVERIFY(std::filesystem::is_symlink(home / "link.safetensors"));
+        QCOMPARE(readSafetensors(home / "real.safetensors").tensors.front().name, std::string("v"));
+        std::filesystem::create_directory(home / "folder");
+        QVERIFY_THROWS_EXCEPTION(Error, writeSafetensors(home / "folder", contents));
+        QVERIFY_THROWS_EXCEPTION(Error, writeSafetensors("/dev/null", contents));
+        QVERIFY(!std::filesystem::is_regular_file("/dev/null"));
+    }
+
     void writtenFilesComeBack()
     {
         Safetensors contents;

@@ -86,6 +86,7 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(panel.html().contains(QStringLiteral("href=\"fork:0\"")), patienceMs);
         QVERIFY(panel.html().contains(QStringLiteral("href=\"copy:0\"")));
         QVERIFY(panel.text().contains(QStringLiteral("unscale-then-clip")));
+        QTRY_VERIFY_WITH_TIMEOUT(controller.status()->step == 40, patienceMs);
 
         panel.follow(QUrl(QStringLiteral("fork:0")));
         QTRY_COMPARE_WITH_TIMEOUT(controller.status()->lanes.size(), std::size_t {3}, patienceMs);
@@ -116,6 +117,7 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(controller.status()->step == 30, patienceMs);
         controller.set(amp, "fault.nan_sample", 1);
         controller.runSteps(10);
+        QTRY_VERIFY_WITH_TIMEOUT(controller.status()->step == 40, patienceMs);
         QTRY_VERIFY_WITH_TIMEOUT(panel.html().contains(QStringLiteral("href=\"blame:30\"")), patienceMs);
         const std::string before = controller.laneStatus(amp)->initialWeightsHash;
         panel.follow(QUrl(QStringLiteral("blame:30")));

@@ -61,11 +61,14 @@ private slots:
         constexpr std::int64_t steps = 10'000;
         for (std::int64_t step = 0; step < steps; ++step) {
             const StepRecord record = recordOf(step, random);
+            history.add(record);
+            if (step == 0) {
+                continue; // warms up
+            }
             const PhaseTimes& t = record.timeMs;
             waited += t.waitMs;
             all += double {t.dataMs} + t.forwardMs + t.backwardMs + t.unscaleMs + t.clipMs + t.optimizerMs
                 + t.instrumentsMs + t.evaluationMs;
-            history.add(record);
             QVERIFY(history.buckets().size() <= TimeHistory::mostBuckets);
         }
         QCOMPARE(history.bucketSteps(), std::int64_t {32});
@@ -76,8 +79,8 @@ private slots:
         }
         QCOMPARE(kept, steps);
         const PhaseMs mean = history.mean(0);
-        QVERIFY(std::abs(mean[StepPhase::Wait] - waited / steps) < 1e-6);
-        QVERIFY(std::abs(mean.total() - all / steps) < 1e-5); // 12 - waitMs rounds in FP32
+        QVERIFY(std::abs(mean[StepPhase::Wait] - waited / (steps - 1)) < 1e-6);
+        QVERIFY(std::abs(mean.total() - all / (steps - 1)) < 1e-5); // 12 - waitMs rounds in FP32
     }
 
     void theLastStepsAreTheLastOnes()
@@ -91,8 +94,8 @@ private slots:
         }
         QCOMPARE(history.mean(10)[StepPhase::Forward], 3.0);
         QCOMPARE(history.mean(20)[StepPhase::Forward], 2.0);
-        QCOMPARE(history.mean(0)[StepPhase::Forward], 1.2);
-        QCOMPARE(history.mean(1000)[StepPhase::Forward], 1.2);
+        QCOMPARE(history.mean(0)[StepPhase::Forward], 119.0 / 99);
+        QCOMPARE(history.mean(1000)[StepPhase::Forward], 119.0 / 99);
     }
 
     /// A lane that goes back replaces what it had.
@@ -150,15 +153,17 @@ private slots:
         // The same numbers as the database has.
         controller->writer()->flush();
         const RunStore store(controller->database(), StoreAccess::ReadOnly);
-        for (const LaneTimes& row : panel->times().rows()) {
-            const auto records = store.records(controller->writer()->runOf(row.lane));
+        for (std::size_t lane = 0; lane < 2; ++lane) {
+            const auto row = [panel, lane] { return panel->times().rows().at(lane); };
+            const auto records = store.records(controller->writer()->runOf(row().lane));
             double forward = 0;
             for (const StepRecord& record : records) {
-                forward += record.timeMs.forwardMs;
+                forward += record.step == 0 ? 0 : record.timeMs.forwardMs; // the first one warms up
             }
-            QVERIFY(std::abs(row.summary.mean[StepPhase::Forward] - forward / static_cast<double>(records.size()))
-                < 1e-6 * forward);
-            QVERIFY(row.summary.mean.total() > 0);
+            forward /= static_cast<double>(records.size() - 1);
+            QTRY_VERIFY_WITH_TIMEOUT( // the table is filled a few times a second
+                std::abs(row().summary.mean[StepPhase::Forward] - forward) < 1e-6 * forward, patienceMs);
+            QVERIFY(row().summary.mean.total() > 0);
         }
         const LaneTimes& fp16 = panel->times().rows().at(1);
         QVERIFY(fp16.summary.casts > 0);

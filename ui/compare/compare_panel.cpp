@@ -134,6 +134,8 @@ void ComparePanel::buildControls()
     m_table->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 4);
     m_table->horizontalHeader()->setHighlightSections(false);
     m_table->horizontalHeader()->setStretchLastSection(true);
+    m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+    m_table->horizontalHeader()->setTextElideMode(Qt::ElideRight);
     m_table->setAccessibleName(tr("Settings and results that are compared"));
     for (QLabel* label : {m_verdict, m_seedsWords}) {
         label->setWordWrap(true);

@@ -85,9 +85,8 @@ void PredictDialog::build()
     const auto addHands = [&](const QString& name, const QIcon& icon, QSpinBox* hands) {
         auto* swatch = new QLabel;
         swatch->setPixmap(icon.pixmap(swatchSize));
-        auto* label = new QLabel(name);
-        label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred); // a long name must not widen it
-        label->setMinimumWidth(fontMetrics().averageCharWidth() * 24);
+        const int wide = fontMetrics().averageCharWidth() * 36; // a long name must not widen it further
+        auto* label = new QLabel(fontMetrics().elidedText(name, Qt::ElideRight, wide));
         label->setToolTip(name);
         hands->setRange(0, mostHands);
         hands->setAccessibleName(tr("Hands for %1").arg(name));
@@ -113,8 +112,8 @@ void PredictDialog::build()
     m_cause->setAccessibleName(tr("Why it fails"));
     grid->addWidget(new QLabel(tr("From which step on?")), row, 0, 1, 2);
     grid->addWidget(m_step, row++, 2);
-    grid->addWidget(new QLabel(tr("Because")), row, 0);
-    grid->addWidget(m_cause, row++, 1, 1, 2);
+    grid->addWidget(new QLabel(tr("Because")), row++, 0, 1, 3);
+    grid->addWidget(m_cause, row++, 0, 1, 3);
     m_said->setWordWrap(true);
     m_said->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_said->setAccessibleName(tr("Outcome"));

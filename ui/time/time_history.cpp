@@ -49,6 +49,9 @@ void TimeHistory::add(const StepRecord& record)
         dropFrom(record.step);
     }
     m_lastStep = record.step;
+    if (m_buckets.empty()) {
+        m_first = PhaseMs(record.timeMs);
+    }
     const auto firstOf = [this](std::int64_t step) { return step - step % m_bucketSteps; };
     if (m_buckets.empty() || m_buckets.back().first != firstOf(record.step)) {
         if (m_buckets.size() == mostBuckets) {
@@ -80,6 +83,10 @@ PhaseMs TimeHistory::mean(std::int64_t lastSteps) const
             all.steps += bucket.steps;
             all.sum += bucket.sum;
         }
+    }
+    if (all.steps > 1 && m_buckets.front().first + m_bucketSteps > from) {
+        all.sum += m_first.dividedBy(-1);
+        --all.steps;
     }
     return all.steps == 0 ? PhaseMs() : all.mean();
 }

@@ -65,7 +65,8 @@ public:
 
     [[nodiscard]] std::int64_t lastStep() const { return m_lastStep; } ///< -1: there is none
 
-    /// Of a step, over the buckets that hold the last so many steps; 0 steps: over all.
+    /// Of a step, over the buckets that hold the last so many steps; 0 steps: over all. The first step, which also
+    /// warms up, is left out.
     [[nodiscard]] PhaseMs mean(std::int64_t lastSteps) const;
 
 private:
@@ -74,6 +75,7 @@ private:
     std::vector<Bucket> m_buckets;
     std::int64_t m_bucketSteps = 1;
     std::int64_t m_lastStep = -1;
+    PhaseMs m_first; ///< of the first step
 };
 
 } // namespace mantissa
