@@ -9,16 +9,15 @@
 #include "engine/core/nearest_name.h"
 #include "engine/store/run_export.h"
 #include "engine/train/session.h"
+#include "engine/train/train_to_end.h"
 #include "engine/verify/shipped_experiments.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <map>
 #include <memory>
-#include <thread>
 
 namespace mantissa::cli {
 
@@ -133,23 +132,6 @@ Experiment benchExperiment(const BenchOptions& options)
     return experiment;
 }
 
-std::shared_ptr<const SessionStatus> train(Session& session, Progress& progress)
-{
-    session.run();
-    while (true) {
-        const std::shared_ptr<const SessionStatus> status = session.status();
-        if (status->state == SessionState::Failed) {
-            throw Error(status->error, status->message);
-        }
-        progress.show(*status);
-        if (status->state == SessionState::Finished) {
-            progress.clear();
-            return status;
-        }
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    }
-}
-
 std::string_view computedOn(const DeviceInfo& device, const std::string& precision)
 {
     const DType lower = policyNamed(precision).lower;
@@ -178,7 +160,11 @@ int bench(const BenchOptions& options)
     sessionOptions.baselineInterval = 0;
     Progress progress;
     Session session(experiment, sessionOptions);
-    const auto status = train(session, progress);
+    const auto status = trainToEnd(session, [&progress](const SessionStatus& state) {
+        progress.show(state);
+        return true;
+    });
+    progress.clear();
 
     for (const LaneStatus& lane : status->lanes) {
         if (lane.status != RunStatus::Finished) {

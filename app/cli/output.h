@@ -1,6 +1,8 @@
 /// Printing: aligned tables, numbers for people, JSON.
 #pragma once
 
+#include "engine/core/readable_text.h"
+
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
@@ -39,9 +41,5 @@ std::string shortNumber(double value);
 std::string percent(double share);
 /// Steps per second: three digits where there are few; "-" for NaN.
 std::string rateText(double stepsPerSecond);
-/// "1.2 MiB"
-std::string bytesText(std::uint64_t bytes);
-/// "2026-11-29 14:25" in local time; "-" for 0.
-std::string timeText(double unixSeconds);
 
 } // namespace mantissa::cli

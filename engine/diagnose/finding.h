@@ -1,9 +1,12 @@
 /// What is wrong with a run, in plain words, with the numbers that say so. design.md, section 8 ("diagnose").
 #pragma once
 
+#include "engine/train/layer_measure.h"
+
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -33,7 +36,7 @@ struct Finding
     std::string title {}; ///< one sentence
     std::string op {}; ///< where it was seen: the place of a Numerics event, if there is one
     std::string layer {}; ///< the one concerned, or the worst of several; empty: none in particular
-    std::string measure {}; ///< of the layer, that shows it: a name of LayerMeasure
+    std::optional<LayerMeasure> measure {}; ///< of the layer, that shows it
     std::int64_t firstStep = -1; ///< -1: it belongs to no steps
     std::int64_t lastStep = -1;
     nlohmann::json evidence = nlohmann::json::object(); ///< numbers by name

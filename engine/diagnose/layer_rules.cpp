@@ -38,7 +38,7 @@ Finding findingOn(const RunFacts& facts, std::string rule, const LayerFigures& l
 {
     Finding finding {.rule = std::move(rule), .severity = Severity::Warning};
     finding.layer = layer.name;
-    finding.measure = nameOf(measure);
+    finding.measure = measure;
     finding.firstStep = facts.run.samples[facts.run.samples.size() / 2].step;
     finding.lastStep = facts.run.samples.back().step;
     return finding;
@@ -162,7 +162,7 @@ Result nearOverflow(const RunFacts& facts)
     }
     Finding finding {.rule = "activation_near_overflow", .severity = Severity::Warning};
     finding.layer = largest->tensor;
-    finding.measure = nameOf(LayerMeasure::ActivationLargest);
+    finding.measure = LayerMeasure::ActivationLargest;
     finding.firstStep = step;
     finding.lastStep = step;
     finding.title = fmt::format("{} reaches {:.4g}; FP16 ends at {:.0f}.", largest->tensor, largest->largest, limit);
@@ -215,7 +215,7 @@ Result tinyInit(const RunFacts& facts)
     Finding finding {.rule = "tiny_init", .severity = Severity::Warning, .confidence = Confidence::Likely};
     finding.severity = facts.isStill() ? Severity::Problem : Severity::Warning;
     finding.layer = layerOf(smallest->tensor);
-    finding.measure = nameOf(LayerMeasure::GradientNorm);
+    finding.measure = LayerMeasure::GradientNorm;
     finding.firstStep = 0;
     finding.lastStep = facts.lastStep;
     finding.title = fmt::format("{} begins at {:.2g} of the size that lets a signal through, or less.{}",
@@ -241,7 +241,7 @@ void nameWorstLayer(Finding& finding, const RunFacts& facts, LayerMeasure measur
         if (layer[measure] > worst) {
             worst = layer[measure];
             finding.layer = layer.name;
-            finding.measure = nameOf(measure);
+            finding.measure = measure;
         }
     }
 }

@@ -1,6 +1,7 @@
 #include "engine/diagnose/run_facts.h"
 
 #include "engine/autocast/policy.h"
+#include "engine/core/statistics.h"
 #include "engine/train/fault.h"
 
 #include <fmt/format.h>
@@ -23,24 +24,14 @@ double stepMsOf(const StepRecord& record)
     return double {t.dataMs} + t.forwardMs + t.backwardMs + t.unscaleMs + t.clipMs + t.optimizerMs + t.instrumentsMs;
 }
 
-/// Of those that are numbers; `otherwise` if none is.
-double medianOf(std::vector<double> values, double otherwise)
-{
-    std::erase_if(values, [](double value) { return std::isnan(value); });
-    if (values.empty()) {
-        return otherwise;
-    }
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::ranges::nth_element(values, middle);
-    return *middle;
-}
-
+/// 0 if none is a number.
 template <typename Number> double medianOf(std::span<const StepRecord> records, Number number)
 {
     std::vector<double> values;
     values.reserve(records.size());
     std::ranges::transform(records, std::back_inserter(values), number);
-    return medianOf(std::move(values), 0);
+    const double median = mantissa::medianOf(std::move(values));
+    return std::isnan(median) ? 0 : median;
 }
 
 bool hasFiniteGradient(const StepSample& sample)
@@ -74,7 +65,7 @@ std::vector<LayerFigures> laterMedians(std::span<const StepSample> samples)
                     values.push_back(same->values[measure]);
                 }
             }
-            row.values[measure] = medianOf(std::move(values), TensorSample::none);
+            row.values[measure] = mantissa::medianOf(std::move(values));
         }
     }
     return medians;

@@ -2,12 +2,11 @@
 
 #include "engine/autocast/policy.h"
 #include "engine/core/error.h"
+#include "engine/store/run_comparison.h"
 #include "engine/store/spread_samples.h"
 #include "engine/train/setting_table.h"
 
 #include <fmt/format.h>
-
-#include <cmath>
 
 namespace mantissa {
 
@@ -54,15 +53,6 @@ nlohmann::json shared(const Experiment& replay)
         }
     }
     return all;
-}
-
-/// Lanes of one session were started from one document within moments of each other.
-bool beganTogether(const RunStore& store, const RunInfo& a, const RunInfo& b)
-{
-    constexpr double moments = 5;
-    return a.id != b.id && a.experimentName == b.experimentName && a.seed == b.seed
-        && std::abs(a.startedUnixSeconds - b.startedUnixSeconds) < moments
-        && store.experiment(a.id) == store.experiment(b.id);
 }
 
 std::optional<RunStatus> statusOf(const RunInfo& run)

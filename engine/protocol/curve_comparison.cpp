@@ -1,5 +1,7 @@
 #include "engine/protocol/curve_comparison.h"
 
+#include "engine/core/statistics.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -25,20 +27,6 @@ struct Stretch
 double at(const Series& series, std::int64_t step)
 {
     return step < static_cast<std::int64_t>(series.size()) ? series[static_cast<std::size_t>(step)] : nothing;
-}
-
-/// Of the values that are finite; NaN if there is none.
-double meanOf(const std::vector<double>& values)
-{
-    double sum = 0;
-    double count = 0;
-    for (const double value : values) {
-        if (std::isfinite(value)) {
-            sum += value;
-            ++count;
-        }
-    }
-    return count == 0 ? nothing : sum / count;
 }
 
 /// Square root of the mean square.

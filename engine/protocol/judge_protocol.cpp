@@ -1,6 +1,7 @@
 /// From records to a verdict: numbers, findings, and the answers to the protocol's questions.
 #include "engine/autocast/policy.h"
 #include "engine/core/error.h"
+#include "engine/core/statistics.h"
 #include "engine/diagnose/diagnose.h"
 #include "engine/protocol/protocol.h"
 #include "engine/protocol/protocol_checks.h"
@@ -17,30 +18,6 @@ namespace {
 using Runs = std::vector<ProtocolRun>;
 
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
-
-double meanOf(const std::vector<double>& values)
-{
-    double sum = 0;
-    double count = 0;
-    for (const double value : values) {
-        if (std::isfinite(value)) {
-            sum += value;
-            ++count;
-        }
-    }
-    return count == 0 ? nothing : sum / count;
-}
-
-double medianOf(std::vector<double> values)
-{
-    std::erase_if(values, [](double value) { return std::isnan(value); });
-    if (values.empty()) {
-        return nothing;
-    }
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::ranges::nth_element(values, middle);
-    return *middle;
-}
 
 template <typename Number> double meanOverRuns(const Runs& runs, Number number)
 {

@@ -1,9 +1,10 @@
 #include "engine/protocol/protocol_checks.h"
 
+#include "engine/core/readable_text.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <optional>
 
@@ -326,8 +327,8 @@ ProtocolCheck memoryGain(const ProtocolResult& result)
         share < 0.98       ? "Yes"
             : share > 1.02 ? "No"
                            : "Hardly",
-        protocolBytes(result.amp.bytes.total()), protocolBytes(result.fp32.bytes.total()), 100 * share,
-        part(&MemoryBytes::activations), protocolBytes(result.amp.bytes.copies));
+        bytesText(result.amp.bytes.total()), bytesText(result.fp32.bytes.total()), 100 * share,
+        part(&MemoryBytes::activations), bytesText(result.amp.bytes.copies));
     return check;
 }
 
@@ -387,18 +388,6 @@ std::string protocolNumber(double value)
         return value > 0 ? "infinity" : "-infinity";
     }
     return fmt::format("{:.4g}", value);
-}
-
-std::string protocolBytes(std::uint64_t bytes)
-{
-    constexpr std::array units {"B", "KiB", "MiB", "GiB", "TiB"};
-    auto amount = static_cast<double>(bytes);
-    std::size_t unit = 0;
-    while (amount >= 1024 && unit + 1 < units.size()) {
-        amount /= 1024;
-        ++unit;
-    }
-    return fmt::format("{:.{}f} {}", amount, unit == 0 ? 0 : 1, units.at(unit));
 }
 
 std::vector<ProtocolCheck> protocolChecks(const ProtocolResult& result, Facts fp32, Facts amp)

@@ -18,6 +18,5 @@ std::vector<ProtocolCheck> protocolChecks(
 std::string scaleText(double scale);
 /// Four digits; infinity and NaN as words.
 std::string protocolNumber(double value);
-std::string protocolBytes(std::uint64_t bytes);
 
 } // namespace mantissa

@@ -1,26 +1,15 @@
+#include "engine/core/readable_text.h"
 #include "engine/protocol/protocol_checks.h"
 #include "engine/protocol/protocol_report.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <ctime>
 
 namespace mantissa {
 
 namespace {
-
-std::string dateText(double unixSeconds)
-{
-    const auto seconds = static_cast<std::time_t>(unixSeconds);
-    std::tm local {};
-    localtime_r(&seconds, &local);
-    std::array<char, 32> text {};
-    std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M", &local);
-    return text.data();
-}
 
 std::string valueText(const nlohmann::json& value)
 {
@@ -144,7 +133,7 @@ std::vector<ProtocolWords::Number> numbersOf(const ProtocolResult& result)
         {"Scale at the end", scaleText(fp32.finalScale), scaleText(amp.finalScale), ""},
         {"Time of a step, ms", protocolNumber(fp32.stepMs), protocolNumber(amp.stepMs),
             fmt::format("{:.2f} times as fast", result.speedUp())},
-        {"Memory", protocolBytes(fp32.bytes.total()), protocolBytes(amp.bytes.total()),
+        {"Memory", bytesText(fp32.bytes.total()), bytesText(amp.bytes.total()),
             fmt::format("{:.0f} %", 100 * result.memoryShare())},
     };
 
@@ -159,7 +148,7 @@ std::vector<ProtocolWords::Number> numbersOf(const ProtocolResult& result)
              Kind {"  activations", &MemoryBytes::activations}, Kind {"  workspace", &MemoryBytes::workspace}}) {
         const std::uint64_t before = fp32.bytes.*kind.bytes;
         const std::uint64_t after = amp.bytes.*kind.bytes;
-        rows.push_back({kind.name, protocolBytes(before), protocolBytes(after),
+        rows.push_back({kind.name, bytesText(before), bytesText(after),
             before == 0 || after / before >= 100
                 ? ""
                 : fmt::format("{:.0f} %", 100 * static_cast<double>(after) / static_cast<double>(before))});
@@ -216,7 +205,7 @@ ProtocolWords protocolWords(const ProtocolResult& result)
             fmt::format("{}, {} thread{}; FP16 {}, BF16 {}", runs.device.name, runs.threads,
                 runs.threads == 1 ? "" : "s", runs.device.fp16 == FormatSupport::Native ? "native" : "emulated",
                 runs.device.bf16 == FormatSupport::Native ? "native" : "emulated")},
-        {"Date", dateText(runs.unixSeconds)},
+        {"Date", timeText(runs.unixSeconds)},
     };
     words.numbers = numbersOf(result);
     words.method = methodOf(result);

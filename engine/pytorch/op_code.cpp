@@ -54,15 +54,9 @@ bool keepsImages(Op op)
     case Op::LayerNorm:
     case Op::RmsNorm:
     case Op::Add:
-    case Op::Relu:
-    case Op::Gelu:
-    case Op::Silu:
-    case Op::Tanh:
-    case Op::Sigmoid:
-    case Op::Dropout:
         return true;
     default:
-        return false;
+        return keepsPlaces(op);
     }
 }
 

@@ -142,23 +142,26 @@ void readScales(
     }
 }
 
-/// Of the weights of `run` to those of its session's baseline, where that is `other`.
-std::vector<double> distances(const RunStore& store, const RunInfo& run, const RunInfo& other, const Span& span)
+/// Of the weights of one run to those of the other, where they are lanes of one session and one is its baseline.
+std::vector<double> distances(const RunStore& store, const RunInfo& a, const RunInfo& b, const Span& span)
 {
     std::vector<double> distances(span.windows(), none);
-    constexpr double moments = 5; // lanes of one session start within
-    const bool isOneSession = run.initialWeightsHash == other.initialWeightsHash && run.seed == other.seed
-        && std::abs(run.startedUnixSeconds - other.startedUnixSeconds) < moments;
-    if (!isOneSession || run.id == other.id) {
+    if (!beganTogether(store, a, b) || a.initialWeightsHash != b.initialWeightsHash) {
         return distances;
     }
     // A baseline lies at distance 0 of itself, always.
-    const auto isZero
-        = [](const StepRecord& record) { return std::isnan(record.baselineDistance) || record.baselineDistance == 0; };
-    if (!std::ranges::all_of(store.records(other.id), isZero)) {
+    const auto isBaseline = [](const std::vector<StepRecord>& records) {
+        return std::ranges::all_of(records, [](const StepRecord& record) {
+            return std::isnan(record.baselineDistance) || record.baselineDistance == 0;
+        });
+    };
+    const std::vector<StepRecord> ofA = store.records(a.id);
+    const std::vector<StepRecord> ofB = store.records(b.id);
+    const bool isToA = isBaseline(ofA);
+    if (!isToA && !isBaseline(ofB)) {
         return distances;
     }
-    for (const StepRecord& record : store.records(run.id)) {
+    for (const StepRecord& record : isToA ? ofB : ofA) {
         if (span.holds(record.step) && !std::isnan(record.baselineDistance)) {
             distances[span.windowOf(record.step)] = record.baselineDistance;
         }
@@ -198,11 +201,12 @@ std::vector<double> pooled(const std::vector<double>& values)
 }
 
 /// Runs that do what `run` does and differ in the seed, as far as `end`; by seed.
-std::map<std::uint64_t, RunId> seedsOf(const RunStore& store, const RunInfo& run, std::int64_t end)
+std::map<std::uint64_t, RunId> seedsOf(
+    const RunStore& store, const std::vector<RunInfo>& runs, const RunInfo& run, std::int64_t end)
 {
     std::map<std::uint64_t, RunId> found;
     std::optional<Conduct> wanted;
-    for (const RunInfo& other : store.runs()) {
+    for (const RunInfo& other : runs) {
         if (other.seed == run.seed || other.policy != run.policy || other.scaler != run.scaler || other.steps < end
             || found.contains(other.seed)) {
             continue;
@@ -220,7 +224,8 @@ std::map<std::uint64_t, RunId> seedsOf(const RunStore& store, const RunInfo& run
 /// What other seeds say.
 void addSeeds(const RunStore& store, const Span& span, RunComparison& comparison)
 {
-    const auto seedsA = seedsOf(store, comparison.a, span.end);
+    const std::vector<RunInfo> runs = store.runs();
+    const auto seedsA = seedsOf(store, runs, comparison.a, span.end);
     std::vector<std::vector<double>> lossesA {comparison.steps.lossA};
     std::map<std::uint64_t, std::vector<double>> bySeed;
     for (const auto& [seed, id] : seedsA) {
@@ -239,7 +244,7 @@ void addSeeds(const RunStore& store, const Span& span, RunComparison& comparison
     for (std::size_t at = 0; at < comparison.steps.size(); ++at) {
         gaps[0].push_back(comparison.steps.gap(at));
     }
-    for (const auto& [seed, id] : seedsOf(store, comparison.b, span.end)) {
+    for (const auto& [seed, id] : seedsOf(store, runs, comparison.b, span.end)) {
         const auto theirs = bySeed.find(seed);
         if (theirs != bySeed.end()) {
             comparison.pairs.emplace_back(seedsA.at(seed), id);
@@ -274,6 +279,14 @@ std::vector<std::pair<std::string, nlohmann::json>> settingsOf(const RunStore& s
     return settings;
 }
 
+bool beganTogether(const RunStore& store, const RunInfo& a, const RunInfo& b)
+{
+    constexpr double moments = 5;
+    return a.id != b.id && a.experimentName == b.experimentName && a.seed == b.seed
+        && std::abs(a.startedUnixSeconds - b.startedUnixSeconds) < moments
+        && store.experiment(a.id) == store.experiment(b.id);
+}
+
 RunComparison compareRuns(const RunStore& store, RunId a, RunId b)
 {
     const auto infoOf = [&store](RunId id) {
@@ -296,10 +309,7 @@ RunComparison compareRuns(const RunStore& store, RunId a, RunId b)
     steps.lossB = meanLosses(columnsB, span);
     readScales(columnsA, span, steps.scaleA, steps.skippedA);
     readScales(columnsB, span, steps.scaleB, steps.skippedB);
-    steps.distance = distances(store, comparison.b, comparison.a, span);
-    if (std::ranges::all_of(steps.distance, [](double value) { return std::isnan(value); })) {
-        steps.distance = distances(store, comparison.a, comparison.b, span); // b is the baseline
-    }
+    steps.distance = distances(store, comparison.a, comparison.b, span);
     if (steps.size() > 0) {
         addSeeds(store, span, comparison);
     }

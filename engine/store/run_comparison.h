@@ -16,6 +16,9 @@ namespace mantissa {
 /// The settings a run started with as "optimizer.lr" -> 0.1, defaults included.
 std::vector<std::pair<std::string, nlohmann::json>> settingsOf(const RunStore& store, RunId id);
 
+/// Whether they are lanes of one session, begun with it: started from one document within moments of each other.
+bool beganTogether(const RunStore& store, const RunInfo& a, const RunInfo& b);
+
 struct SettingDifference
 {
     std::string path;

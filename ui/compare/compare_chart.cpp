@@ -1,6 +1,7 @@
 #include "ui/compare/compare_chart.h"
 
 #include "ui/compare/comparison_words.h"
+#include "ui/models/run_cells.h"
 #include "ui/plots/step_axis.h"
 #include "ui/style/number_format.h"
 #include "ui/style/theme.h"
@@ -236,7 +237,7 @@ void CompareChart::paintGap(QPainter& painter, const Scene& scene, const QRectF&
             marks.emplace_back(y(i * step), formatValue(i * step, 3));
         }
     }
-    scene.frame(painter, area, tr("loss: %1 minus %2").arg(nameOf(m_comparison->b), nameOf(m_comparison->a)), marks);
+    scene.frame(painter, area, tr("loss: %1 minus %2").arg(runName(m_comparison->b), runName(m_comparison->a)), marks);
     painter.setPen(QPen(scene.a, 1));
     painter.drawLine(QPointF(area.left(), y(0)), QPointF(area.right(), y(0)));
     painter.setRenderHint(QPainter::Antialiasing);
@@ -360,7 +361,7 @@ QString CompareChart::textAt(const QPoint& position) const
     const auto line = [&](const RunInfo& run, double loss, double scale, std::int64_t skipped) {
         return QLatin1Char('\n')
             + tr("%1: loss %2, scale %3, %4 skipped so far")
-                  .arg(nameOf(run), formatValue(loss), formatPowerOfTwo(scale), formatCount(skipped));
+                  .arg(runName(run), formatValue(loss), formatPowerOfTwo(scale), formatCount(skipped));
     };
     text += line(m_comparison->a, steps.lossA[at], steps.scaleA[at], steps.skippedA[at])
         + line(m_comparison->b, steps.lossB[at], steps.scaleB[at], steps.skippedB[at]);

@@ -4,6 +4,7 @@
 #include "ui/compare/comparison_words.h"
 #include "ui/compare/seed_runs.h"
 #include "ui/models/run_archive.h"
+#include "ui/models/run_cells.h"
 #include "ui/plots/curve_export.h"
 #include "ui/plots/picture_file.h"
 #include "ui/style/number_format.h"
@@ -198,7 +199,8 @@ void ComparePanel::fillCombos()
         const RunInfo& run = m_runs[i];
         const QColor color(QString::fromStdString(run.color));
         m_choices.push_back({run.id,
-            tr("%1, %2, %3 steps").arg(nameOf(run), QString::fromStdString(run.experimentName), formatCount(run.steps)),
+            tr("%1, %2, %3 steps")
+                .arg(runName(run), QString::fromStdString(run.experimentName), formatCount(run.steps)),
             color.isValid() ? color : laneColor(static_cast<int>(run.id % 6), isDark(palette())), Qt::DashLine});
     }
     const auto fill = [this](QComboBox* combo, const std::optional<RunOrLane>& present, int otherwise) {
@@ -302,7 +304,7 @@ void ComparePanel::display(const ComparisonPtr& comparison)
     m_seedsWords->setText(seedsText(*comparison));
     const std::vector<ComparedRow> rows = rowsOf(*comparison);
     m_table->show();
-    m_table->setHorizontalHeaderLabels({tr("What"), nameOf(comparison->a), nameOf(comparison->b)});
+    m_table->setHorizontalHeaderLabels({tr("What"), runName(comparison->a), runName(comparison->b)});
     m_table->setRowCount(static_cast<int>(rows.size()));
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const QString texts[] = {rows[i].what, rows[i].a, rows[i].b};
@@ -417,17 +419,15 @@ void ComparePanel::showExportDialog()
 
 void ComparePanel::copyPicture() const
 {
-    constexpr double sharp = 2;
     const QSize size = m_chart->size();
-    QGuiApplication::clipboard()->setImage(
-        imageOf(size, sharp, [this, size](QPainter& painter) { m_chart->paint(painter, size); }));
+    mantissa::copyPicture(size, [this, size](QPainter& painter) { m_chart->paint(painter, size); });
 }
 
 void ComparePanel::copyTable() const
 {
     QStringList lines;
     if (const ComparisonPtr& comparison = m_chart->comparison()) {
-        lines << QStringList {tr("What"), nameOf(comparison->a), nameOf(comparison->b)}.join(QLatin1Char('\t'));
+        lines << QStringList {tr("What"), runName(comparison->a), runName(comparison->b)}.join(QLatin1Char('\t'));
         for (const ComparedRow& row : rowsOf(*comparison)) {
             lines << QStringList {row.what, row.a, row.b}.join(QLatin1Char('\t'));
         }

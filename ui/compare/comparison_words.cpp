@@ -1,6 +1,7 @@
 #include "ui/compare/comparison_words.h"
 
 #include "engine/store/store_names.h"
+#include "ui/models/run_cells.h"
 #include "ui/style/number_format.h"
 
 #include <QCoreApplication>
@@ -37,18 +38,13 @@ QString mebibytes(std::uint64_t bytes)
 
 } // namespace
 
-QString nameOf(const RunInfo& run)
-{
-    return tr("%1 (run %2)").arg(QString::fromStdString(run.lane)).arg(run.id);
-}
-
 QString verdictOf(const RunComparison& comparison)
 {
     if (comparison.steps.size() == 0) {
         return tr("The runs have no step in common.");
     }
-    const QString a = nameOf(comparison.a);
-    const QString b = nameOf(comparison.b);
+    const QString a = runName(comparison.a);
+    const QString b = runName(comparison.b);
     const GapAtEnd end = gapAtEnd(comparison);
     if (std::isnan(end.gap())) {
         return tr("At the end a loss is not finite: %1 has %2, %3 has %4.")
@@ -70,11 +66,11 @@ QString seedsText(const RunComparison& comparison)
 {
     if (comparison.noise.empty()) {
         return tr("Stored runs that differ from %1 in the seed alone: %2. Two are needed to know the noise.")
-            .arg(nameOf(comparison.a))
+            .arg(runName(comparison.a))
             .arg(comparison.otherSeeds.size());
     }
     QString text = tr("Grey: how far two seeds of %1 lie apart in 19 of 20 cases, from %2 runs.")
-                       .arg(nameOf(comparison.a))
+                       .arg(runName(comparison.a))
                        .arg(comparison.otherSeeds.size() + 1);
     if (!comparison.pairGap.empty()) {
         text += QLatin1Char(' ')

@@ -9,9 +9,6 @@
 
 namespace mantissa {
 
-/// "FP16 AMP (run 12)"
-QString nameOf(const RunInfo& run);
-
 /// How far apart the losses are at the end, and whether other seeds differ as much.
 QString verdictOf(const RunComparison& comparison);
 /// What other seeds there are, and what the band in the plot means.

@@ -1,21 +1,13 @@
 #include "ui/compare/seed_runs.h"
 
-#include "engine/train/session.h"
+#include "engine/train/train_to_end.h"
 
 #include <QMetaObject>
 
 #include <algorithm>
-#include <chrono>
 #include <exception>
-#include <thread>
 
 namespace mantissa {
-
-namespace {
-
-constexpr auto lookEvery = std::chrono::milliseconds(50);
-
-} // namespace
 
 SeedRuns::SeedRuns(std::filesystem::path database, QObject* parent)
     : QObject(parent)
@@ -82,21 +74,13 @@ QString SeedRuns::train(const std::vector<RunId>& runs, int count)
             SessionOptions options;
             options.observers = {&writer};
             Session session(parseExperiment(document.dump(), "a stored run"), options);
-            session.run();
-            while (true) {
-                const auto status = session.status();
-                if (status->state == SessionState::Failed) {
-                    return QString::fromStdString(status->message);
-                }
-                if (m_isCancelled || status->state == SessionState::Finished) {
-                    break;
-                }
-                const double share = static_cast<double>(status->step)
-                    / static_cast<double>(std::max<std::int64_t>(status->totalSteps, 1));
+            trainToEnd(session, [this, done, total](const SessionStatus& status) {
+                const double share = static_cast<double>(status.step)
+                    / static_cast<double>(std::max<std::int64_t>(status.totalSteps, 1));
                 QMetaObject::invokeMethod(
                     this, [this, done, total, share] { emit progressed(done, total, share); }, Qt::QueuedConnection);
-                std::this_thread::sleep_for(lookEvery);
-            }
+                return !m_isCancelled;
+            });
             if (m_isCancelled) {
                 return {};
             }

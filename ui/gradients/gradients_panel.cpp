@@ -4,6 +4,7 @@
 #include "engine/probe/corridor.h"
 #include "ui/gradients/scale_table.h"
 #include "ui/graph/op_map_words.h"
+#include "ui/models/run_cells.h"
 #include "ui/plots/curve_export.h"
 #include "ui/plots/picture_file.h"
 #include "ui/style/number_format.h"
@@ -212,8 +213,7 @@ const LaneStatus* GradientsPanel::laneStatus() const
 
 QString GradientsPanel::name() const
 {
-    return m_stored ? tr("%1 (run %2)").arg(QString::fromStdString(m_stored->info.lane)).arg(m_stored->info.id)
-                    : m_controller->laneName(*m_lane);
+    return m_stored ? runName(m_stored->info) : m_controller->laneName(*m_lane);
 }
 
 void GradientsPanel::showTensor(TensorRole role, const QString& tensor)

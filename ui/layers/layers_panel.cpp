@@ -2,6 +2,7 @@
 
 #include "engine/core/error.h"
 #include "ui/layers/layer_words.h"
+#include "ui/models/run_cells.h"
 #include "ui/plots/curve_export.h"
 #include "ui/plots/picture_file.h"
 #include "ui/style/number_format.h"
@@ -239,8 +240,7 @@ void LayersPanel::closeStored()
 
 QString LayersPanel::name() const
 {
-    return m_stored ? tr("%1 (run %2)").arg(QString::fromStdString(m_stored->info.lane)).arg(m_stored->info.id)
-                    : m_controller->laneName(*m_lane);
+    return m_stored ? runName(m_stored->info) : m_controller->laneName(*m_lane);
 }
 
 void LayersPanel::showLayer(const QString& layer, LayerMeasure measure)

@@ -283,4 +283,9 @@ QVariant runCellValue(const RunInfo& run, RunListModel::Column column)
     }
 }
 
+QString runName(const RunInfo& run)
+{
+    return RunListModel::tr("%1 (run %2)").arg(QString::fromStdString(run.lane)).arg(run.id);
+}
+
 } // namespace mantissa

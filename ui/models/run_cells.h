@@ -21,6 +21,8 @@ QString runCellDetail(const RunInfo& run, RunListModel::Column column);
 QString runCellCopy(const RunInfo& run, RunListModel::Column column);
 /// What the column sorts by.
 QVariant runCellValue(const RunInfo& run, RunListModel::Column column);
+/// "FP16 AMP (run 12)"
+QString runName(const RunInfo& run);
 QStringList runTags(const RunInfo& run);
 
 } // namespace mantissa

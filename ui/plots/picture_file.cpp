@@ -3,9 +3,11 @@
 #include "engine/core/error.h"
 #include "ui/plots/curve_export.h"
 
+#include <QClipboard>
 #include <QDir>
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QGuiApplication>
 #include <QMessageBox>
 #include <QPageSize>
 #include <QPainter>
@@ -17,6 +19,7 @@ namespace mantissa {
 namespace {
 
 constexpr int pixelsPerInch = 96;
+constexpr double sharp = 2;
 
 } // namespace
 
@@ -29,9 +32,13 @@ QImage imageOf(const QSizeF& size, double scale, const PaintPicture& paint)
     return image;
 }
 
+void copyPicture(const QSizeF& size, const PaintPicture& paint)
+{
+    QGuiApplication::clipboard()->setImage(imageOf(size, sharp, paint));
+}
+
 void writePicture(const QString& file, const QSizeF& size, const QString& title, const PaintPicture& paint)
 {
-    constexpr double sharp = 2;
     writeFile(file, [&](QIODevice& device) {
         if (file.endsWith(QLatin1String(".pdf"), Qt::CaseInsensitive)) {
             QPdfWriter writer(&device);

@@ -17,6 +17,9 @@ using PaintPicture = std::function<void(QPainter&)>;
 /// `size` is in pixels of 1/96 inch, here and below; the image is `scale` times as large.
 QImage imageOf(const QSizeF& size, double scale, const PaintPicture& paint);
 
+/// Onto the clipboard, twice the size.
+void copyPicture(const QSizeF& size, const PaintPicture& paint);
+
 /// As PNG (twice the size), PDF or SVG, by the file's suffix. Throws Error (Io) naming the file.
 void writePicture(const QString& file, const QSizeF& size, const QString& title, const PaintPicture& paint);
 

@@ -274,10 +274,8 @@ void TimePanel::showExportDialog()
 
 void TimePanel::copyPicture() const
 {
-    constexpr double sharp = 2;
     const QSize size = m_chart->size();
-    QGuiApplication::clipboard()->setImage(
-        imageOf(size, sharp, [this, size](QPainter& painter) { m_chart->paint(painter, size); }));
+    mantissa::copyPicture(size, [this, size](QPainter& painter) { m_chart->paint(painter, size); });
 }
 
 void TimePanel::copyTable() const

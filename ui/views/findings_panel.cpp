@@ -94,13 +94,6 @@ QString valueIn(const std::string& place)
     return QString::fromStdString(place.substr(0, place.find(' ')));
 }
 
-std::optional<LayerMeasure> measureOf(const Finding& finding)
-{
-    const auto found
-        = std::ranges::find(allLayerMeasures, finding.measure, [](LayerMeasure each) { return nameOf(each); });
-    return finding.layer.empty() || found == allLayerMeasures.end() ? std::nullopt : std::optional(*found);
-}
-
 bool isOfGradient(LayerMeasure measure)
 {
     return measure <= LayerMeasure::RelativeError;
@@ -109,15 +102,14 @@ bool isOfGradient(LayerMeasure measure)
 /// Where the layer that a finding names can be looked at.
 QString layerHtml(const Finding& finding, std::size_t number)
 {
-    const std::optional<LayerMeasure> measure = measureOf(finding);
-    if (!measure) {
+    if (finding.layer.empty() || !finding.measure) {
         return {};
     }
     const QString html = QStringLiteral("<br>")
         + link(QStringLiteral("layer:%1").arg(number), FindingsPanel::tr("Show it step by step in Layers"));
-    return isOfGradient(*measure) ? html + QStringLiteral(" \u00B7 ")
+    return isOfGradient(*finding.measure) ? html + QStringLiteral(" \u00B7 ")
             + link(QStringLiteral("gradient:%1").arg(number), FindingsPanel::tr("its gradient's histogram"))
-                                  : html;
+                                          : html;
 }
 
 QString fixHtml(const Finding& finding, const FixLinks& links)
@@ -363,7 +355,7 @@ void FindingsPanel::follow(const QUrl& link)
     } else if (const std::size_t number = what.toULongLong(); number >= m_findings.size()) {
         return; // of findings that are gone
     } else if (link.scheme() == QLatin1String("layer")) {
-        emit layerWanted(QString::fromStdString(m_findings[number].layer), *measureOf(m_findings[number]));
+        emit layerWanted(QString::fromStdString(m_findings[number].layer), *m_findings[number].measure);
     } else if (link.scheme() == QLatin1String("gradient")) {
         emit gradientWanted(QString::fromStdString(m_findings[number].layer));
     } else {

@@ -139,7 +139,7 @@ LaneCard* LaneList::card(std::uint32_t lane) const
     return found == m_cards.end() ? nullptr : *found;
 }
 
-LaneLook LaneList::look(std::uint32_t lane) const
+LaneChoice LaneList::look(std::uint32_t lane) const
 {
     const auto all = lanes();
     const auto index = static_cast<int>(std::find(all.begin(), all.end(), lane) - all.begin());
@@ -147,7 +147,7 @@ LaneLook LaneList::look(std::uint32_t lane) const
     // The application's: while a theme changes, a widget's own may still be the one before.
     const QPalette shown = QGuiApplication::palette();
     const bool isOnDark = isDark(shown);
-    return {m_controller->laneName(lane),
+    return {lane, m_controller->laneName(lane),
         chosen.isValid() ? readableOn(chosen, plotColors(shown).background) : laneColor(index, isOnDark),
         chosen.isValid() ? Qt::SolidLine : laneStyle(index)};
 }
@@ -156,8 +156,7 @@ std::vector<LaneChoice> LaneList::choices() const
 {
     std::vector<LaneChoice> choices;
     for (const std::uint32_t lane : lanes()) {
-        const LaneLook shown = look(lane);
-        choices.push_back({lane, shown.name, shown.color, shown.style});
+        choices.push_back(look(lane));
     }
     return choices;
 }
@@ -234,7 +233,7 @@ void LaneList::fitWidth()
 void LaneList::applyLooks()
 {
     for (LaneCard* card : m_cards) {
-        const LaneLook shown = look(card->lane());
+        const LaneChoice shown = look(card->lane());
         card->setLook(shown.color, shown.style, isShown(card->lane()));
     }
 }

@@ -21,14 +21,6 @@ class QVBoxLayout;
 
 namespace mantissa {
 
-/// How a lane is drawn everywhere.
-struct LaneLook
-{
-    QString name;
-    QColor color;
-    Qt::PenStyle style = Qt::SolidLine;
-};
-
 class LaneList : public QWidget
 {
     Q_OBJECT
@@ -36,8 +28,8 @@ public:
     explicit LaneList(SessionController* controller, QWidget* parent = nullptr);
 
     [[nodiscard]] std::vector<std::uint32_t> lanes() const; ///< in the order shown
-    [[nodiscard]] LaneLook look(std::uint32_t lane) const;
-    [[nodiscard]] std::vector<LaneChoice> choices() const; ///< all of them, with their looks
+    [[nodiscard]] LaneChoice look(std::uint32_t lane) const; ///< how it is drawn everywhere
+    [[nodiscard]] std::vector<LaneChoice> choices() const; ///< look() of all
 
     [[nodiscard]] std::optional<std::uint32_t> selected() const { return m_selected; }
 

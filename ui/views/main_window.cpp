@@ -6,6 +6,7 @@
 #include "ui/gradients/gradients_panel.h"
 #include "ui/graph/op_map_panel.h"
 #include "ui/layers/layers_panel.h"
+#include "ui/models/run_cells.h"
 #include "ui/plots/dashboard.h"
 #include "ui/session/app_paths.h"
 #include "ui/session/run_loader.h"
@@ -412,8 +413,9 @@ void MainWindow::followLanes()
         }
     }
     const auto status = m_controller->status();
-    for (const std::uint32_t lane : lanes) {
-        const LaneLook look = m_lanes->look(lane);
+    const std::vector<LaneChoice> looks = m_lanes->choices();
+    for (const LaneChoice& look : looks) {
+        const std::uint32_t lane = look.id;
         LaneCurve curve;
         curve.key = lane;
         curve.name = look.name;
@@ -429,7 +431,6 @@ void MainWindow::followLanes()
             m_dashboard->setLaneVisible(lane, false);
         }
     }
-    const std::vector<LaneChoice> looks = m_lanes->choices();
     m_opMap->setLanes(looks);
     m_layers->setLanes(looks);
     m_time->setLanes(looks);
@@ -609,7 +610,7 @@ void MainWindow::showRun(const RunInfo& info, const StoredCurves& curves)
     const quint64 key = Dashboard::storedKey(info.id);
     LaneCurve curve;
     curve.key = key;
-    curve.name = tr("%1 (run %2)").arg(QString::fromStdString(info.lane)).arg(info.id);
+    curve.name = runName(info);
     curve.color = colorOf(info);
     curve.live = false;
     const auto policies = policyNames();
