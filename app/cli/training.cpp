@@ -213,7 +213,8 @@ SamplingPlan samplingFor(const TrainingOptions& options)
     const bool hasCensus = !options.census.empty();
     SamplingPlan plan {.every = options.censusEvery.value_or(hasCensus ? 1 : SamplingPlan::usually),
         .thins = !hasCensus && !options.censusEvery,
-        .keepsElementsOf = options.dumpFolder.empty() ? -1 : options.dumpStep};
+        .keepsElementsOf = options.dumpFolder.empty() ? -1 : options.dumpStep,
+        .countsEveryStep = !options.noCounts};
     if (hasCensus && plan.every == 0) {
         throw BadInput("--census-every 0 leaves nothing to write for --census");
     }
@@ -345,6 +346,9 @@ void addTrainingOptions(CLI::App& command, TrainingOptions& options)
             "Steps between those that are sampled; 1 for --census, else 50 and more as a run gets long, for the "
             "database and diagnose; 0: none")
         ->check(CLI::Range(0, 1'000'000'000));
+    command.add_flag("--no-counts", options.noCounts,
+        "Count what rounding did in sampled steps only: in all others the shares of flushed, subnormal and overflowed "
+        "gradients are null, and the first tensor that was not finite stays unknown");
     CLI::Option* dump = command.add_option("--dump-tensors", options.dumpFolder,
         "Write the tensors of one step into this folder, a .safetensors file per lane");
     command.add_option("--dump-step", options.dumpStep, "That step, counted from 0")

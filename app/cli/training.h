@@ -22,6 +22,7 @@ struct TrainingOptions
     bool noDatabase = false;
     std::string metrics; ///< file, "-" for stdout, empty for none
     std::string census; ///< as metrics
+    bool noCounts = false;
     std::optional<std::int64_t> censusEvery; ///< nothing: as samplingFor() has it
     std::string dumpFolder; ///< empty: no tensors are dumped
     std::int64_t dumpStep = 0;

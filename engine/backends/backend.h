@@ -66,6 +66,7 @@ public:
 
     [[nodiscard]] virtual std::size_t workspaceBytes() const { return 0; }
 
+    /// May be called again, between runs, with other addresses.
     virtual void bind(const KernelBinding& binding) = 0;
     virtual void run(Stream& stream) = 0;
 };

@@ -67,7 +67,6 @@ void Executor::compile(Backend& backend, int threads)
     };
     std::size_t workspaceBytes = 0;
     std::size_t censusCount = 0;
-    std::vector<Kernel*> kernels;
     for (const Node& node : m_graph.nodes()) {
         auto kernel = backend.prepare({node.op, node.attributes, typesOf(node.inputs), typesOf(node.outputs), threads});
         workspaceBytes = std::max(workspaceBytes, kernel->workspaceBytes());
@@ -76,14 +75,19 @@ void Executor::compile(Backend& backend, int threads)
                 m_censusSlot.emplace(std::pair(id, node.phase), censusCount++);
             }
         }
-        kernels.push_back(kernel.get());
         m_kernels[static_cast<std::size_t>(node.phase)].push_back(std::move(kernel));
     }
     m_census.resize(censusCount);
     m_workspace = backend.allocate(std::max<std::size_t>(workspaceBytes, 1));
     m_censusBuffer = backend.allocate(std::max<std::size_t>(censusCount * sizeof(Census), 1));
-    for (std::size_t i = 0; i < kernels.size(); ++i) {
-        const Node& node = m_graph.nodes()[i];
+    bind();
+}
+
+void Executor::bind()
+{
+    std::array<std::size_t, phaseCount> next {};
+    for (const Node& node : m_graph.nodes()) {
+        const auto phase = static_cast<std::size_t>(node.phase);
         KernelBinding binding;
         for (const ValueId id : node.inputs) {
             binding.inputs.push_back(address(id));
@@ -92,8 +96,10 @@ void Executor::compile(Backend& backend, int threads)
             binding.outputs.push_back(address(id));
         }
         binding.workspace = m_workspace->data();
-        bindCensus(node, binding);
-        kernels[i]->bind(binding);
+        if (m_isCounting) {
+            bindCensus(node, binding);
+        }
+        m_kernels[phase][next[phase]++]->bind(binding);
     }
 }
 
@@ -242,16 +248,25 @@ std::size_t Executor::kindBytes(ValueKind kind) const
     return m_plan.blockBytes[static_cast<std::size_t>(kind)];
 }
 
+void Executor::setCounting(bool counts)
+{
+    if (counts != m_isCounting) {
+        m_stream->synchronize();
+        m_isCounting = counts;
+        bind();
+    }
+}
+
 void Executor::clearCensus()
 {
-    if (!m_census.empty()) {
+    if (m_isCounting && !m_census.empty()) {
         m_stream->fillZero(m_censusBuffer->data(), m_census.size() * sizeof(Census));
     }
 }
 
 void Executor::downloadCensus()
 {
-    if (!m_census.empty()) {
+    if (m_isCounting && !m_census.empty()) {
         m_stream->download(m_census.data(), m_censusBuffer->data(), m_census.size() * sizeof(Census));
         m_stream->synchronize();
     }
@@ -259,6 +274,9 @@ void Executor::downloadCensus()
 
 const Census* Executor::census(ValueId value, Phase phase) const
 {
+    if (!m_isCounting) {
+        return nullptr;
+    }
     const auto slot = m_censusSlot.find({value, phase});
     return slot == m_censusSlot.end() ? nullptr : &m_census[slot->second];
 }

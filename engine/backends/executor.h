@@ -54,11 +54,17 @@ public:
     [[nodiscard]] std::size_t kindBytes(ValueKind kind) const;
 
     // --- census of every half output, as counted since clearCensus() ---
+    /// Whether roundings are counted, which they are until told otherwise. Nothing else that is computed changes by it.
+    /// Binds the kernels anew, which may allocate. Waits.
+    void setCounting(bool counts);
+
+    [[nodiscard]] bool isCounting() const { return m_isCounting; }
+
     void clearCensus(); ///< enqueues
     void downloadCensus(); ///< waits
     /// As the value was rounded in that phase: a half gradient is where it is computed and again where it is unscaled.
     /// Null for what is not the half output of a node of the phase, or only another shape of one, and for new weights.
-    /// Valid after downloadCensus().
+    /// Null for all of them while nothing is counted. Valid after downloadCensus().
     [[nodiscard]] const Census* census(ValueId value, Phase phase) const;
 
     [[nodiscard]] const Graph& graph() const { return m_graph; }
@@ -76,6 +82,7 @@ private:
     [[nodiscard]] Buffer& block(ValueKind kind) const { return *m_blocks[static_cast<std::size_t>(kind)]; }
 
     void compile(Backend& backend, int threads);
+    void bind();
     void bindCensus(const Node& node, KernelBinding& binding) const;
 
     Graph m_graph;
@@ -89,6 +96,7 @@ private:
     std::vector<std::byte> m_stepOutputs;
     std::vector<Census> m_census;
     std::map<std::pair<ValueId, Phase>, std::size_t> m_censusSlot;
+    bool m_isCounting = true;
 };
 
 } // namespace mantissa

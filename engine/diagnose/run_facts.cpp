@@ -212,7 +212,7 @@ RunFacts factsOf(const RunView& run)
     facts.badLosses = stretches(records, [](const StepRecord& record) { return !record.lossFinite; });
     facts.minScale = records.front().scale;
     facts.maxScale = records.front().scale;
-    std::int64_t finite = 0;
+    std::int64_t counted = 0;
     for (const StepRecord& record : records) {
         facts.skippedLater += record.skipped && record.step > facts.leadingSkips.last ? 1 : 0;
         facts.zeroGradients += record.gradNorm == 0 && record.loss != 0 && record.lossFinite ? 1 : 0;
@@ -220,12 +220,12 @@ RunFacts factsOf(const RunView& run)
         facts.unmoved += !record.skipped && !record.foundInf && record.updateRatio == 0 && record.lr > 0 ? 1 : 0;
         facts.minScale = std::min(facts.minScale, record.scale);
         facts.maxScale = std::max(facts.maxScale, record.scale);
-        if (!record.foundInf) {
+        if (!record.foundInf && !std::isnan(record.flushed)) {
             facts.flushed += record.flushed;
-            ++finite;
+            ++counted;
         }
     }
-    facts.flushed /= static_cast<double>(std::max<std::int64_t>(finite, 1));
+    facts.flushed /= static_cast<double>(std::max<std::int64_t>(counted, 1));
     countScaleMoves(facts);
     facts.updateRatio = medianOf(records, [](const StepRecord& record) {
         return record.skipped ? std::numeric_limits<double>::quiet_NaN() : record.updateRatio;

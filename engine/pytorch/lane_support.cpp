@@ -26,11 +26,11 @@ void checkScaler(const LaneConfig& lane, Reasons& reasons)
     }
     if (family == "pytorch" && lane.precision.hasHalfWeights()
         && policyNamed(lane.precision.policy).lower == DType::Float16) {
-        reasons.push_back("scaler.family pytorch with FP16 weights: GradScaler refuses to unscale FP16 gradients; use "
+        reasons.emplace_back("scaler.family pytorch with FP16 weights: GradScaler refuses to unscale FP16 gradients; use "
                           "fixed or none, or precision.weights master");
     }
     if (lane.accumulation.scalerPerMicroBatch && family == "pytorch") {
-        reasons.push_back("accumulation.scaler_per_micro_batch: GradScaler.update() raises where nothing was unscaled "
+        reasons.emplace_back("accumulation.scaler_per_micro_batch: GradScaler.update() raises where nothing was unscaled "
                           "since the last update");
     }
 }
@@ -42,12 +42,12 @@ void checkOrder(const LaneConfig& lane, Reasons& reasons)
         return;
     }
     if (before(StepBlock::Update, StepBlock::Unscale) || before(StepBlock::Update, StepBlock::Check)) {
-        reasons.push_back("order puts update before unscale or check: GradScaler.update() raises unless unscale_() has "
+        reasons.emplace_back("order puts update before unscale or check: GradScaler.update() raises unless unscale_() has "
                           "looked for infinity in this step");
     }
     const bool isBetween = before(StepBlock::Unscale, StepBlock::Clip) != before(StepBlock::Check, StepBlock::Clip);
     if (lane.clip.order != ClipOrder::Off && lane.clip.maxValue && isBetween) {
-        reasons.push_back("order puts clip between unscale and check, and clip.max_value hides infinity: GradScaler "
+        reasons.emplace_back("order puts clip between unscale and check, and clip.max_value hides infinity: GradScaler "
                           "does both at once");
     }
 }
@@ -82,7 +82,7 @@ void checkPrecision(const LaneConfig& lane, Reasons& reasons)
             "precision.overrides {} ({}): torch.amp has no setting for single ops; null removes it", name, format));
     }
     if (lane.precision.hasHalfWeights() && lane.clip.order != ClipOrder::Off && lane.clip.maxNorm) {
-        reasons.push_back("clip.max_norm with 16-bit weights: PyTorch adds up the norm of 16-bit gradients in 16 bits");
+        reasons.emplace_back("clip.max_norm with 16-bit weights: PyTorch adds up the norm of 16-bit gradients in 16 bits");
     }
 }
 

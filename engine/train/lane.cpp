@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <string_view>
 
 namespace mantissa {
@@ -79,6 +80,10 @@ void copyState(Executor& from, Executor& to)
 /// What rounding did to the gradients of the parameters, by position, that are `wanted`.
 template <typename Wanted> LayerShares sharesOver(const StepGraph& step, const Executor& executor, Wanted wanted)
 {
+    if (!executor.isCounting()) {
+        constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+        return {.flushed = unknown, .subnormal = unknown, .overflowed = unknown};
+    }
     const auto add = [&executor](Census& sum, ValueId id, Phase phase) {
         const Census* const census = executor.census(id, phase);
         sum += census == nullptr ? Census {} : *census;
@@ -660,8 +665,9 @@ void Lane::findOrigin(const StepRecord& record)
     if (isFinite && (record.gradNorm != 0 || record.loss == 0)) {
         return;
     }
+    const bool isCounting = m_executor->isCounting();
     const std::optional<Origin> origin = isFinite ? firstVanished(*m_executor) : firstNonFinite(*m_executor);
-    if (!m_knownOrigins.insert(origin).second) {
+    if (isCounting ? !m_knownOrigins.insert(origin).second : std::exchange(m_saysUnknownOrigin, true)) {
         return;
     }
     const std::string_view what = isFinite ? "The whole gradient is zero"
@@ -672,8 +678,9 @@ void Lane::findOrigin(const StepRecord& record)
         .step = m_nextStep,
         .lane = m_id,
         .path = place,
-        .text = origin ? fmt::format("{}; first in {}.", what, place)
-                       : fmt::format("{}, but not by a rounding to 16 bits.", what)};
+        .text = origin  ? fmt::format("{}; first in {}.", what, place)
+            : isCounting ? fmt::format("{}, but not by a rounding to 16 bits.", what)
+                         : fmt::format("{}; where is not known, as roundings are not counted.", what)};
 }
 
 // --- results ---

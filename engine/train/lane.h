@@ -82,6 +82,10 @@ public:
     /// `nodes` sees every node of the forward and backward passes.
     StepRecord step(const StepWatcher& watcher = {}, const NodeWatcher& nodes = {});
 
+    /// Whether the steps to come count what rounding did; see Executor. Without it a record's shares are NaN, and the
+    /// origin of what is not finite stays unknown.
+    void setCounting(bool counts) { m_executor->setCounting(counts); }
+
     // --- for instruments, which read and change nothing ---
     [[nodiscard]] Executor& executor() { return *m_executor; }
 
@@ -92,7 +96,8 @@ public:
     /// Where the step just trained stopped being finite, if it did and this is the first time that it is there.
     [[nodiscard]] std::optional<Event> takeOrigin() { return std::exchange(m_newOrigin, std::nullopt); }
 
-    /// Of the gradients of a layer's parameters in the step just trained; zeros if it has none. See layersOf().
+    /// Of the gradients of a layer's parameters in the step just trained; zeros if it has none, NaN if nothing was
+    /// counted. See layersOf().
     [[nodiscard]] LayerShares layerShares(std::string_view layer) const;
 
     /// The weights went to infinity or NaN: no further step can mend that.
@@ -179,6 +184,7 @@ private:
     ArmedFaults m_faults;
     bool m_diverged = false;
     std::set<std::optional<Origin>> m_knownOrigins; ///< in this graph; nothing: FP32
+    bool m_saysUnknownOrigin = false; ///< that there is one which was not counted
     std::optional<Event> m_newOrigin;
     std::uint64_t m_initialHash = fnvOffset;
     std::unique_ptr<Evaluator> m_evaluator; ///< kept between validations of a run that asks for several

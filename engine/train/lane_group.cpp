@@ -318,7 +318,9 @@ void LaneGroup::stepMember(std::size_t index)
     Member& stepping = *m_stepping[index];
     const double before = steadySeconds();
     try {
-        if (m_options.sampling.isDue(stepping.lane->nextStep()) || stepping.samplesNext) {
+        const bool isSampled = m_options.sampling.isDue(stepping.lane->nextStep()) || stepping.samplesNext;
+        stepping.lane->setCounting(isSampled || m_options.sampling.countsEveryStep);
+        if (isSampled) {
             stepping.sample = std::make_shared<StepSample>();
             const bool keepsElements = m_options.sampling.keepsElementsOf == stepping.lane->nextStep();
             m_records[index] = stepping.sampler.step(*stepping.lane, *stepping.sample, keepsElements);

@@ -57,7 +57,7 @@ struct StepRecord
     double gradMax = 0; ///< largest magnitude
     double scale = 1; ///< the scale this step's loss was multiplied with
     double lr = 0;
-    double flushed = 0; ///< share of parameter-gradient elements flushed to zero at their rounding
+    double flushed = 0; ///< share of parameter-gradient elements flushed to zero at their rounding; NaN: not counted
     double subnormal = 0; ///< ... that became subnormal
     double overflowed = 0; ///< ... that overflowed to infinity
     double updateRatio = 0; ///< |update| / |weights|, both Euclidean

@@ -33,6 +33,9 @@ struct SamplingPlan
     /// Ever less often as a run gets longer, so that some hundreds of samples span it, however long it is.
     bool thins = true;
     std::int64_t keepsElementsOf = -1; ///< this step's tensors are kept whole; -1: no step's
+    /// Whether roundings are counted in steps that are not sampled too: what a record's shares and the search for the
+    /// origin of a non-finite number are made of.
+    bool countsEveryStep = true;
 
     [[nodiscard]] bool isDue(std::int64_t step) const;
     bool operator==(const SamplingPlan&) const = default;

@@ -70,6 +70,25 @@ void compareSteps(const std::string& title, std::int64_t width, std::int64_t bat
     printRatio(title, rounds, timed(*narrow), timed(*wide));
 }
 
+/// Steps that count what rounding did over the same steps that do not.
+void compareCounting(const std::string& policy, int rounds)
+{
+    const auto counting = warmLane(512, 128, policy);
+    const auto plain = warmLane(512, 128, policy);
+    plain->setCounting(false);
+    const auto timed = [](Lane& lane) {
+        return [&lane] {
+            return secondsOf([&lane] {
+                for (int i = 0; i < 50; ++i) {
+                    lane.step();
+                }
+            });
+        };
+    };
+    printRatio(policy == "fp16" ? "FP16 step counting every rounding / none" : "BF16 step counting every rounding / none",
+        rounds, timed(*counting), timed(*plain));
+}
+
 /// Steps of which every so many are looked at tensor by tensor, over steps of which none is.
 void compareSampling(const std::string& title, std::int64_t every, int rounds)
 {
@@ -123,6 +142,8 @@ int main(int argc, char** argv)
         compareSteps("FP16 step / FP32 step, width 1024, batch 256", 1024, 256, "fp16", rounds);
         compareSteps("BF16 step / FP32 step, width 1024, batch 256", 1024, 256, "bf16", rounds);
 
+        compareCounting("fp16", rounds);
+        compareCounting("bf16", rounds);
         compareSampling("FP16 step looked at every 50 steps / never", 50, rounds);
         compareSampling("FP16 step looked at every 10 steps / never", 10, rounds);
         compareSampling("FP16 step looked at every step / never", 1, rounds);

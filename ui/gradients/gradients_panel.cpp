@@ -13,6 +13,7 @@
 
 #include <QBoxLayout>
 #include <QClipboard>
+#include <QCheckBox>
 #include <QComboBox>
 #include <QGuiApplication>
 #include <QKeyEvent>
@@ -48,6 +49,7 @@ GradientsPanel::GradientsPanel(SessionController* controller, QWidget* parent)
     , m_tensor(new QComboBox)
     , m_interval(new QSpinBox)
     , m_now(new QPushButton(tr("Look now")))
+    , m_counts(new QCheckBox(tr("Count every step")))
     , m_export(new QToolButton)
     , m_plot(new HistogramPlot)
     , m_scale(new QSlider(Qt::Horizontal))
@@ -78,6 +80,10 @@ GradientsPanel::GradientsPanel(SessionController* controller, QWidget* parent)
     m_interval->setAccessibleName(tr("Steps between those that are looked at"));
     m_interval->setToolTip(tr("Every so many steps all tensors of every lane are looked at, ever less often in a long "
                               "run; 0: never, which costs nothing. What a lane computes does not change by it"));
+    m_counts->setChecked(m_controller->sampling().countsEveryStep);
+    m_counts->setToolTip(tr("In every step it is counted what rounding did: which share of the gradient flushed to zero, "
+                            "became subnormal, overflowed, and where a number first was not finite. Takes a few percent "
+                            "of a step at most. Without it only the steps that are looked at know"));
     m_now->setToolTip(tr("Looks at the next step; trains it, if the lanes rest"));
     m_export->setText(tr("Export"));
     m_export->setAutoRaise(true);
@@ -103,6 +109,7 @@ GradientsPanel::GradientsPanel(SessionController* controller, QWidget* parent)
     top->addWidget(m_interval);
     top->addWidget(new QLabel(tr("steps")));
     top->addWidget(m_now);
+    top->addWidget(m_counts);
     top->addWidget(m_export);
     auto* steps = new QHBoxLayout;
     steps->addWidget(new QLabel(tr("Step")));
@@ -143,6 +150,11 @@ GradientsPanel::GradientsPanel(SessionController* controller, QWidget* parent)
         plan.every = every;
         m_controller->setSampling(plan);
         follow();
+    });
+    connect(m_counts, &QCheckBox::toggled, this, [this](bool counts) {
+        SamplingPlan plan = m_controller->sampling();
+        plan.countsEveryStep = counts;
+        m_controller->setSampling(plan);
     });
     connect(m_now, &QPushButton::clicked, m_controller, &SessionController::sampleNow);
     connect(m_export, &QToolButton::clicked, this, &GradientsPanel::showExportDialog);

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 
+class QCheckBox;
 class QComboBox;
 class QLabel;
 class QPushButton;
@@ -55,6 +56,8 @@ public:
 
     [[nodiscard]] QSpinBox* intervalField() const { return m_interval; }
 
+    [[nodiscard]] QCheckBox* countBox() const { return m_counts; }
+
     [[nodiscard]] QString forecastText() const;
 
     /// Throws Error (Io); PNG or PDF by suffix, anything else as CSV. A histogram must be shown.
@@ -94,6 +97,7 @@ private:
     QComboBox* m_tensor;
     QSpinBox* m_interval;
     QPushButton* m_now;
+    QCheckBox* m_counts; ///< roundings in every step
     QToolButton* m_export;
     HistogramPlot* m_plot;
     QSlider* m_scale;

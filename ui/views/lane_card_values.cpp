@@ -11,6 +11,7 @@
 #include <QLocale>
 
 #include <algorithm>
+#include <cmath>
 
 namespace mantissa {
 
@@ -46,6 +47,9 @@ void setNumber(QLabel* label, const QString& shown, const QString& tip)
 
 QString shareText(double share)
 {
+    if (std::isnan(share)) {
+        return QStringLiteral("–");
+    }
     if (!(share > 0)) {
         return QStringLiteral("0 %");
     }
@@ -106,8 +110,10 @@ void CardValues::show(const LaneStatus& lane, const LaneFacts& facts)
             ? tr("No step was skipped.")
             : tr("First at step %1, last at step %2").arg(formatCount(facts.firstSkip), formatCount(facts.lastSkip)));
     setNumber(flushed, shareText(last.flushed),
-        tr("Of the gradient elements, %1 rounded to zero, %2 became subnormal, %3 overflowed")
-            .arg(shareText(last.flushed), shareText(last.subnormal), shareText(last.overflowed)));
+        std::isnan(last.flushed)
+            ? tr("Not counted in this step: the Gradients tab can have every step counted")
+            : tr("Of the gradient elements, %1 rounded to zero, %2 became subnormal, %3 overflowed")
+                  .arg(shareText(last.flushed), shareText(last.subnormal), shareText(last.overflowed)));
 }
 
 } // namespace mantissa
