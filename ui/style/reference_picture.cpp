@@ -115,26 +115,28 @@ void drawCross(QPainter& painter, const QPointF& at)
 void drawCurve(QPainter& painter, const ReferenceCurve& curve, const Frame& frame, bool isStairs)
 {
     QPainterPath path;
-    std::optional<QPointF> before;
+    QPointF before;
+    bool isDrawn = false; // whether the line goes on from there
     for (const auto& [step, value] : curve) {
         const auto at = frame.axis.place(value);
         if (!at) {
-            if (before && !isStairs) {
-                drawCross(painter, *before);
+            if (isDrawn && !isStairs) {
+                drawCross(painter, before);
             }
-            before.reset();
+            isDrawn = false;
             continue;
         }
         const QPointF point = frame.point(step, *at);
-        if (!before) {
+        if (!isDrawn) {
             path.moveTo(point);
         } else {
             if (isStairs) {
-                path.lineTo(point.x(), before->y());
+                path.lineTo(point.x(), before.y());
             }
             path.lineTo(point);
         }
         before = point;
+        isDrawn = true;
     }
     painter.drawPath(path);
 }

@@ -1,0 +1,255 @@
+/// The start page, and lessons: what they open, lock and hide.
+#include "engine/lesson/lesson.h"
+#include "engine/verify/shipped_experiments.h"
+#include "ui/compare/compare_panel.h"
+#include "ui/gradients/gradients_panel.h"
+#include "ui/graph/op_map_panel.h"
+#include "ui/layers/layers_panel.h"
+#include "ui/lesson/control_locks.h"
+#include "ui/lesson/lesson_panel.h"
+#include "ui/plots/dashboard.h"
+#include "ui/session/app_paths.h"
+#include "ui/start/start_page.h"
+#include "ui/time/time_panel.h"
+#include "ui/views/experiments_view.h"
+#include "ui/views/lane_list.h"
+#include "ui/views/main_window.h"
+#include "ui/views/message_bar.h"
+#include "ui/views/run_bar.h"
+
+#include <QAction>
+#include <QComboBox>
+#include <QDockWidget>
+#include <QMenu>
+#include <QMenuBar>
+#include <QSlider>
+#include <QStatusBar>
+#include <QTabWidget>
+#include <QTreeWidget>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace mantissa {
+
+namespace {
+
+const QString lessonTopic = QStringLiteral("lesson");
+
+bool isShippedLesson(const std::filesystem::path& file)
+{
+    std::error_code ignored;
+    const std::vector<std::filesystem::path> shipped = shippedLessons();
+    return std::ranges::find(shipped, std::filesystem::canonical(file, ignored)) != shipped.end();
+}
+
+QString lessonTitle(const std::filesystem::path& file)
+{
+    try {
+        return QString::fromStdString(loadLesson(file).name);
+    } catch (const std::exception&) {
+        return QString::fromStdString(file.filename().string()); // opening it says what is wrong
+    }
+}
+
+} // namespace
+
+void MainWindow::makeStart(QVBoxLayout* column)
+{
+    m_start->hide();
+    column->addWidget(m_start, 1);
+    connect(m_start, &StartPage::closeRequested, this, &MainWindow::leaveStart);
+    connect(m_start, &StartPage::chooseRequested, this, &MainWindow::chooseFile);
+    connect(m_start, &StartPage::openRequested, this, [this](const QString& file) { openFile(file); });
+    connect(m_start, &StartPage::trainDefaultRequested, this, [this] {
+        const std::filesystem::path file = shippedExperimentsFolder() / "default.json";
+        if (m_controller->document().file() == file || openFile(QString::fromStdString(file.string()))) {
+            train();
+            leaveStart();
+        }
+    });
+    // Whatever begins to train, or is opened, is to be seen.
+    connect(m_controller, &SessionController::statusChanged, this, [this] {
+        if (m_startedAt && (m_controller->isRunning() || m_controller->status()->step != *m_startedAt)) {
+            leaveStart();
+        }
+    });
+    connect(m_controller, &SessionController::sessionReplaced, this, &MainWindow::leaveStart);
+}
+
+void MainWindow::showStart()
+{
+    if (showsStart() || m_locks->isLocked(ControlGroup::Experiments)) {
+        return;
+    }
+    const auto status = m_controller->status();
+    m_startedAt = status ? status->step : 0;
+    m_layoutBeforeStart = saveState();
+    for (QDockWidget* dock : findChildren<QDockWidget*>()) {
+        dock->hide();
+    }
+    m_tabs->hide();
+    m_start->reload(m_remembersState);
+    m_start->show();
+    m_start->focusCards();
+}
+
+void MainWindow::leaveStart()
+{
+    if (!showsStart()) {
+        return;
+    }
+    m_startedAt.reset();
+    m_start->hide();
+    m_tabs->show();
+    QMainWindow::restoreState(m_layoutBeforeStart);
+    m_dashboard->setFocus();
+}
+
+bool MainWindow::showsStart() const
+{
+    return m_startedAt.has_value();
+}
+
+// --- lessons ---
+
+void MainWindow::makeLessons()
+{
+    m_lessonDock = makeDock(QStringLiteral("lesson"), tr("Lesson"), m_lesson, Qt::LeftDockWidgetArea);
+    tabifyDockWidget(m_experimentsDock, m_lessonDock);
+    m_lessonDock->hide();
+    m_lessonDock->toggleViewAction()->setVisible(false);
+    connect(m_lesson, &LessonPanel::stepEntered, this, &MainWindow::enterStep);
+    connect(m_lesson, &LessonPanel::leaveRequested, this, &MainWindow::leaveLesson);
+    connect(m_lesson, &LessonPanel::changed, this, &MainWindow::followLesson);
+}
+
+void MainWindow::makeLessonMenu()
+{
+    QMenu* menu = menuBar()->addMenu(tr("Le&sson"));
+    connect(menu, &QMenu::aboutToShow, this, [this] {
+        m_lessonsMenu->clear();
+        for (const std::filesystem::path& file : shippedLessons()) {
+            m_lessonsMenu->addAction(
+                lessonTitle(file), this, [this, path = QString::fromStdString(file.string())] { openFile(path); });
+        }
+        m_lessonsMenu->setEnabled(!m_lessonsMenu->isEmpty());
+    });
+    m_lessonsMenu = menu->addMenu(tr("&Begin"));
+    menu->addSeparator();
+    add(menu, QStringLiteral("lessonNext"), tr("&Next step"), QKeySequence(Qt::ALT | Qt::Key_Right),
+        [this] { m_lesson->next(); }, tr("Opens its experiment"));
+    add(menu, QStringLiteral("lessonBack"), tr("&Step before"), QKeySequence(Qt::ALT | Qt::Key_Left),
+        [this] { m_lesson->back(); });
+    add(menu, QStringLiteral("lessonReveal"), tr("&Reveal"), QKeySequence(Qt::ALT | Qt::Key_Down),
+        [this] { m_lesson->reveal(); }, tr("What to see and to ask, and what should come out"));
+    menu->addSeparator();
+    add(menu, QStringLiteral("leaveLesson"), tr("&Leave lesson"), {}, [this] { leaveLesson(); },
+        tr("Unlocks everything; the experiment stays open"));
+}
+
+void MainWindow::makeLocks()
+{
+    const auto actions = [this](ControlGroup group, std::initializer_list<const char*> names) {
+        for (const char* name : names) {
+            m_locks->addAction(group, actionNamed(QString::fromLatin1(name)));
+        }
+    };
+    const auto named = [](QWidget* parent, const QString& name) {
+        return [parent, name] { return parent->findChildren<QWidget*>(name); };
+    };
+    m_locks->addDock(ControlGroup::Experiments, m_experimentsDock);
+    actions(ControlGroup::Experiments, {"new", "open", "openCheckpoint", "startFromWeights", "gallery"});
+    m_locks->addAction(ControlGroup::Experiments, m_recentMenu->menuAction());
+    m_locks->addDock(ControlGroup::Setup, m_setupDock);
+    actions(ControlGroup::Setup, {"showSetup"});
+    m_locks->addWidgets(ControlGroup::Lanes, named(m_lanes, QStringLiteral("addLane")));
+    m_locks->addWidgets(ControlGroup::Lanes, named(m_lanes, QStringLiteral("laneMenu")));
+    actions(ControlGroup::Lanes, {"duplicateLane", "goBack", "removeLane"});
+    m_locks->addAction(ControlGroup::Lanes, m_lanes->addMenu()->menuAction());
+    m_locks->addWidgets(ControlGroup::Settings, named(m_lanes, QStringLiteral("laneSettings")));
+    m_locks->addDock(ControlGroup::Step, m_stepDock);
+    actions(ControlGroup::Step, {"showStep"});
+    const std::initializer_list<std::tuple<ControlGroup, QWidget*, const char*>> tabs {
+        {ControlGroup::Gradients, m_gradients, "showGradients"}, {ControlGroup::Layers, m_layers, "showLayers"},
+        {ControlGroup::Graph, m_opMap, "showGraph"}, {ControlGroup::Time, m_time, "showTime"},
+        {ControlGroup::Compare, m_compare, "showCompare"}};
+    for (const auto& [group, page, action] : tabs) {
+        m_locks->addTab(group, m_tabs, page);
+        actions(group, {action});
+    }
+    m_locks->addDock(ControlGroup::Findings, m_findingsDock);
+    actions(ControlGroup::Findings, {"showFindings"});
+    m_locks->addDock(ControlGroup::Events, m_eventsDock);
+    m_locks->addDock(ControlGroup::Runs, m_runsDock);
+    m_locks->addDock(ControlGroup::Code, m_codeDock);
+    actions(ControlGroup::Code, {"showCode"});
+    m_locks->addWidgets(ControlGroup::Device,
+        [this] { return QList<QWidget*> {m_runBar->speedSlider(), m_runBar->deviceCombo()}; });
+    actions(ControlGroup::Tools, {"scalerLab", "formatExplorer", "memoryPlanner", "checkpoints"});
+    followLesson();
+}
+
+bool MainWindow::openLesson(const QString& file)
+{
+    try {
+        Lesson lesson = loadLesson(file.toStdString());
+        m_messages->retract(lessonTopic);
+        leaveStart();
+        m_lesson->begin(std::move(lesson));
+    } catch (const std::exception& error) {
+        m_messages->post(lessonTopic, Tone::Problem, QString::fromUtf8(error.what()));
+        return false;
+    }
+    m_lessonDock->toggleViewAction()->setVisible(true);
+    m_lessonDock->show();
+    m_lessonDock->raise();
+    if (m_remembersState && !isShippedLesson(file.toStdString())) {
+        addRecentExperiment(file);
+    }
+    return true;
+}
+
+void MainWindow::enterStep(const LessonStep& step)
+{
+    const Lesson& lesson = *m_lesson->lesson();
+    const QString reason = tr("The lesson \u201C%1\u201D has locked this; Lesson > Leave lesson unlocks everything.")
+                               .arg(QString::fromStdString(lesson.name));
+    m_locks->apply(reason, step.locks.value_or(lesson.locks), step.hides.value_or(lesson.hides));
+    m_messages->retract(lessonTopic);
+    if (step.hasExperiment()) {
+        try {
+            openExperiment(experimentOf(step), {});
+            m_experiments->reload({});
+        } catch (const std::exception& error) {
+            m_messages->post(lessonTopic, Tone::Problem, QString::fromUtf8(error.what()));
+        }
+    }
+}
+
+void MainWindow::leaveLesson()
+{
+    if (!m_lesson->lesson()) {
+        return;
+    }
+    m_locks->release();
+    m_messages->retract(lessonTopic);
+    m_lessonDock->hide();
+    m_lessonDock->toggleViewAction()->setVisible(false);
+    m_lesson->end();
+    if (m_isPresenting) {
+        hideForPresenting(); // what the lesson had hidden came back
+    }
+    statusBar()->showMessage(tr("The lesson is over; everything is unlocked."), 5000);
+}
+
+void MainWindow::followLesson()
+{
+    const bool isOn = m_lesson->lesson().has_value();
+    actionNamed(QStringLiteral("lessonNext"))->setEnabled(m_lesson->hasNext());
+    actionNamed(QStringLiteral("lessonBack"))->setEnabled(m_lesson->hasBack());
+    actionNamed(QStringLiteral("lessonReveal"))->setEnabled(isOn && !m_lesson->isRevealed());
+    actionNamed(QStringLiteral("leaveLesson"))->setEnabled(isOn);
+}
+
+} // namespace mantissa
