@@ -37,20 +37,21 @@ class TestCliCensus : public QObject
 {
     Q_OBJECT
 
+    static QString hashOf(const CliResult& result)
+    {
+        return result.json()["runs"].toArray()[1].toObject()["weights_hash"].toString();
+    }
+
 private slots:
 
     void countsWhatTheDumpHolds()
     {
         const QString file = m_cli.write("a.json", experiment({}));
-        const QString plain = m_cli.run({"run", file, "--json", "--no-db"})
-                                  .json()["runs"]
-                                  .toArray()[1]
-                                  .toObject()["weights_hash"]
-                                  .toString();
+        const QString plain = hashOf(m_cli.run({"run", file, "--json", "--no-db"}));
         const CliResult result = m_cli.run({"run", file, "--no-db", "--json", "--census", m_cli.path("census.jsonl"),
             "--census-every", "5", "--dump-tensors", m_cli.path("dump"), "--dump-step", "7"});
         QVERIFY2(result.code == 0, qPrintable(result.err));
-        QCOMPARE(result.json()["runs"].toArray()[1].toObject()["weights_hash"].toString(), plain);
+        QCOMPARE(hashOf(result), plain);
         QFile census(m_cli.path("census.jsonl"));
         QVERIFY(census.open(QIODevice::ReadOnly));
         std::map<int, int> steps;
@@ -92,6 +93,26 @@ private slots:
         }
         QVERIFY2(compared > 20, qPrintable(QString::number(compared)));
         QCOMPARE(steps.size(), 5U); // 0, 5, 7, 10, 15
+    }
+
+    void uncountedSharesAreNullExceptInSampledSteps()
+    {
+        const QString file = m_cli.write("a.json", experiment({}));
+        const CliResult counted = m_cli.run({"run", file, "--no-db", "--json"});
+        const CliResult result = m_cli.run({"run", file, "--db", m_cli.path("runs.db"), "--json", "--census-every", "5",
+            "--no-counts", "--metrics", m_cli.path("metrics.jsonl")});
+        QVERIFY2(result.code == 0, qPrintable(result.err));
+        QCOMPARE(hashOf(result), hashOf(counted));
+        QFile metrics(m_cli.path("metrics.jsonl"));
+        QVERIFY(metrics.open(QIODevice::ReadOnly));
+        int lines = 0;
+        for (const QJsonObject& line : linesOf(QString::fromUtf8(metrics.readAll()))) {
+            QCOMPARE(line["flushed"] == QJsonValue("nan"), line["step"].toInt() % 5 != 0);
+            ++lines;
+        }
+        QVERIFY(lines > 10);
+        const CliResult findings = m_cli.run({"diagnose", "1", "--db", m_cli.path("runs.db"), "--json"});
+        QVERIFY2(findings.code == 0, qPrintable(findings.err));
     }
 
     void refusesWhatCannotBe()

@@ -8,6 +8,7 @@
 #include "engine/train/scale_trial.h"
 #include "engine/train/session.h"
 #include "engine/train/step_sample.h"
+#include "engine/train/watch_expression.h"
 #include "tests/support/run_recorder.h"
 
 #include <QTemporaryDir>
@@ -300,6 +301,78 @@ private slots:
         }
         QCOMPARE(watched.weightsHash(), alone.weightsHash());
         QCOMPARE(watched.state().scaler, alone.state().scaler);
+    }
+
+    /// Neither does switching off what counts roundings, at any step, whatever else happens there.
+    void countingChangesNothing_data() { lookingChangesNothing_data(); }
+
+    void countingChangesNothing()
+    {
+        QFETCH(QString, settings);
+        const json parsed = json::parse(settings.toStdString());
+        Lane counting = laneOf(parsed);
+        Lane other = laneOf(parsed);
+        for (int step = 0; step < 12; ++step) {
+            if (step == 6) {
+                for (Lane* lane : {&counting, &other}) {
+                    lane->set("optimizer.weight_decay", 0.01); // compiles the step anew
+                    lane->set("fault.nan_sample", 1);
+                }
+            }
+            const bool counts = step % 3 == 0;
+            other.setCounting(counts);
+            StepRecord expected = counting.step();
+            const StepRecord record = other.step();
+            if (!counts) {
+                QVERIFY(std::isnan(record.flushed) && std::isnan(record.subnormal) && std::isnan(record.overflowed));
+                QVERIFY(std::isnan(other.layerShares("fc1").flushed));
+                expected.flushed = expected.subnormal = expected.overflowed = record.flushed;
+            }
+            QVERIFY(isSameStep(record, expected));
+        }
+        QCOMPARE(other.weightsHash(), counting.weightsHash());
+    }
+
+    void withoutCountingTheOriginIsUnknownAndSaysSo()
+    {
+        Lane lane = laneOf(amp("fp16", 1024));
+        lane.setCounting(false);
+        lane.set("fault.nan_sample", 1);
+        static_cast<void>(lane.step());
+        const auto unknown = lane.takeOrigin();
+        QVERIFY(unknown && unknown->path.empty());
+        QVERIFY(unknown->text.find("not counted") != std::string::npos);
+        lane.set("fault.nan_sample", 1);
+        static_cast<void>(lane.step());
+        QVERIFY(!lane.takeOrigin()); // said once
+        lane.setCounting(true);
+        lane.set("fault.nan_sample", 1);
+        static_cast<void>(lane.step());
+        const auto found = lane.takeOrigin();
+        QVERIFY(found && !found->path.empty());
+    }
+
+    void aSessionCountsInSampledStepsAtLeast()
+    {
+        json document {{"mantissa", 1}, {"name", "t"}};
+        document.merge_patch(documentOf(amp("fp16", 65536)));
+        document["name"] = "t";
+        document["lanes"] = {{{"name", "a"}}, {{"name", "b"}, {"precision", {{"policy", "fp32"}}}}};
+        SessionOptions options;
+        options.sampling = {.every = 4, .thins = false, .countsEveryStep = false};
+        Session session(parseExperiment(document.dump(), "test"), options);
+        session.waitUntilIdle();
+        session.runSteps(10);
+        session.waitUntilIdle();
+        session.setSampling({.every = 0});
+        session.runSteps(2);
+        session.waitUntilIdle();
+        std::vector<StepRecord> records;
+        session.takeRecords(records);
+        QCOMPARE(records.size(), 24U);
+        for (const StepRecord& record : records) {
+            QCOMPARE(!std::isnan(record.flushed), record.step % 4 == 0 || record.step >= 10);
+        }
     }
 
     /// The same while settings change that compile the step anew, switch scalers, and reorder clipping.

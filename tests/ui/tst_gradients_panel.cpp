@@ -9,6 +9,7 @@
 #include "ui/views/main_window.h"
 
 #include <QAction>
+#include <QCheckBox>
 #include <QComboBox>
 #include <QPushButton>
 #include <QSlider>
@@ -53,6 +54,23 @@ private slots:
         QVERIFY(panel()->plot()->accessibleDescription().contains(QStringLiteral("Look now")));
         QCOMPARE(controller()->sampling().every, 0);
         QVERIFY(!panel()->applyButton()->isEnabled());
+    }
+
+    void countingCanBeSwitchedOffWhileItTrains()
+    {
+        panel()->intervalField()->setValue(10);
+        QVERIFY(panel()->countBox()->isChecked());
+        panel()->countBox()->click();
+        QVERIFY(!controller()->sampling().countsEveryStep);
+        train(25);
+        const auto newestIs = [this](bool counted) {
+            const auto& last = controller()->facts(lane(1)).last;
+            return last && std::isnan(last->flushed) != counted;
+        };
+        QVERIFY(newestIs(false));
+        panel()->countBox()->click();
+        train(5);
+        QVERIFY(newestIs(true));
     }
 
     void drawsWhatWasSampled()

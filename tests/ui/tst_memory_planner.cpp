@@ -1,5 +1,5 @@
 // The planner dialog: its table says what the engine plans, follows every field, and explains what it cannot read.
-#include "ui/views/lane_words.h"
+#include "ui/style/number_format.h"
 #include "ui/views/memory_planner_dialog.h"
 #include "ui/views/number_field.h"
 
@@ -76,10 +76,10 @@ private slots:
         DecoderTraining training = smallDecoder();
         const auto expect = [&dialog](const DecoderTraining& wanted) {
             const MemoryBytes bytes = plannedBytes(wanted);
-            QTRY_COMPARE_WITH_TIMEOUT(shown(dialog, 5, bf16), byteText(bytes.total()), patienceMs);
-            QCOMPARE(shown(dialog, 0, bf16), byteText(bytes.weights));
-            QCOMPARE(shown(dialog, 3, bf16), byteText(bytes.optimizer));
-            QCOMPARE(shown(dialog, 4, bf16), byteText(bytes.activations));
+            QTRY_COMPARE_WITH_TIMEOUT(shown(dialog, 5, bf16), formatBytes(bytes.total()), patienceMs);
+            QCOMPARE(shown(dialog, 0, bf16), formatBytes(bytes.weights));
+            QCOMPARE(shown(dialog, 3, bf16), formatBytes(bytes.optimizer));
+            QCOMPARE(shown(dialog, 4, bf16), formatBytes(bytes.activations));
         };
         QTRY_VERIFY_WITH_TIMEOUT(answered.size() > 0, patienceMs);
         expect(training);
@@ -128,7 +128,7 @@ private slots:
         askForSmallDecoder(dialog);
         const MemoryBytes bytes = plannedBytes(smallDecoder());
         QTRY_COMPARE_WITH_TIMEOUT(
-            answered.isEmpty() ? QString() : shown(dialog, 5, bf16), byteText(bytes.total()), patienceMs);
+            answered.isEmpty() ? QString() : shown(dialog, 5, bf16), formatBytes(bytes.total()), patienceMs);
         for (QPushButton* button : dialog.findChildren<QPushButton*>()) {
             if (button->text().contains("Copy")) {
                 button->click();

@@ -243,12 +243,14 @@ private slots:
         for (const Shape& shape : {Shape {0, 1, 0.1, 0}, Shape {0.02, 9000, 0.1, 0.001}}) {
             const Plain values = randomSeries(random, 40000, shape);
             const SeriesPyramid series = pyramidOf(values);
-            std::int64_t previous = -1;
-            series.forEachBlock(0, values.rbegin()->first, [&](std::int64_t step, float mean) {
-                QVERIFY(sameValue(mean, static_cast<float>(plainStats(values, previous + 1, step).mean())));
-                previous = step;
-            });
-            QCOMPARE(previous, values.rbegin()->first);
+            for (const int shift : SeriesPyramid::blockShifts) {
+                std::int64_t previous = -1;
+                series.forEachBlock(0, values.rbegin()->first, shift, [&](std::int64_t step, float mean) {
+                    QVERIFY(sameValue(mean, static_cast<float>(plainStats(values, previous + 1, step).mean())));
+                    previous = step;
+                });
+                QCOMPARE(previous, values.rbegin()->first);
+            }
         }
     }
 
@@ -335,7 +337,7 @@ private slots:
         std::mt19937 random(5);
         std::normal_distribution<double> normal(0, 1);
         std::vector<double> every;
-        for (const double weight : {0.6, 0.97, 0.999}) {
+        for (const double weight : {0.6, 0.85, 0.97, 0.999}) {
             series.clear();
             every.clear();
             DebiasedAverage average(weight);

@@ -109,12 +109,12 @@ GradientsPanel::GradientsPanel(SessionController* controller, QWidget* parent)
     top->addWidget(m_interval);
     top->addWidget(new QLabel(tr("steps")));
     top->addWidget(m_now);
-    top->addWidget(m_counts);
     top->addWidget(m_export);
     auto* steps = new QHBoxLayout;
     steps->addWidget(new QLabel(tr("Step")));
     steps->addWidget(m_steps, 1);
     steps->addWidget(m_stepText);
+    steps->addWidget(m_counts);
     auto* scale = new QHBoxLayout;
     scale->addWidget(new QLabel(tr("Scale")));
     scale->addWidget(m_scale, 1);

@@ -98,6 +98,7 @@ void Dashboard::Private::announce(const ViewState& before)
         emit q->smoothingChanged(now.smoothing);
     }
     if (before.showsDifference != now.showsDifference) {
+        m_sinceLayout.start();
         emit q->differenceVisibleChanged(now.showsDifference);
     }
     if (before.follows() != now.follows()) {

@@ -14,6 +14,7 @@ namespace {
 
 constexpr double takeInMs = 4;
 constexpr double compareMs = 2;
+constexpr qint64 freshLayoutMs = 40; // a plot that opens has these frames without the table
 constexpr double longestPauseMs = 500;
 constexpr qint64 tableEveryMs = 100; // numbers that change faster cannot be read
 constexpr qint64 sparingTableEveryMs = 500; // where drawing is limited
@@ -302,6 +303,11 @@ bool Dashboard::Private::isFrameDue() const
     return static_cast<double>(m_sinceFrame.elapsed()) >= pauseMs;
 }
 
+bool Dashboard::Private::isLayoutFresh() const
+{
+    return m_sinceLayout.isValid() && m_sinceLayout.elapsed() < freshLayoutMs;
+}
+
 void Dashboard::Private::refresh()
 {
     if (!q->isVisible() || !isFrameDue()) {
@@ -322,7 +328,7 @@ void Dashboard::Private::refresh()
         canvas->requestReplot();
     }
     const qint64 pauseMs = m_drawingShare < 1 ? sparingTableEveryMs : tableEveryMs;
-    if (m_isTableStale && (!m_tableClock.isValid() || m_tableClock.elapsed() >= pauseMs)) {
+    if (m_isTableStale && !isLayoutFresh() && (!m_tableClock.isValid() || m_tableClock.elapsed() >= pauseMs)) {
         updateTable();
     }
     m_refreshMs = static_cast<double>(clock.nsecsElapsed()) * 1e-6;

@@ -63,6 +63,7 @@ public:
 
 private:
     [[nodiscard]] bool isFrameDue() const;
+    [[nodiscard]] bool isLayoutFresh() const;
 
     struct PanelSeries
     {
@@ -93,6 +94,7 @@ private:
     double m_drawingShare = 1;
     QElapsedTimer m_sinceFrame;
     QElapsedTimer m_tableClock;
+    QElapsedTimer m_sinceLayout; ///< since the difference was opened or closed
     QElapsedTimer m_frameLabelClock;
 };
 

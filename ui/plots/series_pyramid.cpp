@@ -80,11 +80,17 @@ void SeriesPyramid::Chunk::addToBlocks(double value, std::uint32_t index)
         by16.emplace_back();
         means16.emplace_back();
     }
+    if (index % tinyBlock == 0) {
+        newest4 = {};
+        means4.emplace_back();
+    }
     if (index % largeBlock == 0) {
         by256.emplace_back();
     }
     by16.back().add(value);
     means16.back() = static_cast<float>(by16.back().mean());
+    newest4.add(value);
+    means4.back() = static_cast<float>(newest4.mean());
     by256.back().add(value);
 }
 
@@ -220,7 +226,7 @@ std::size_t SeriesPyramid::bytes() const
     for (const Chunk& chunk : m_chunks) {
         sum += chunk.values.capacity() * sizeof(double) + chunk.offsets.capacity() * sizeof(std::uint16_t)
             + (chunk.by16.capacity() + chunk.by256.capacity()) * sizeof(SeriesStats)
-            + chunk.means16.capacity() * sizeof(float);
+            + (chunk.means16.capacity() + chunk.means4.capacity()) * sizeof(float);
     }
     return sum;
 }

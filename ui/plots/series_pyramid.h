@@ -55,7 +55,7 @@ struct NonFiniteRun
     double heightBefore = 0; ///< the last finite value before it; NaN if there is none
 };
 
-/// Append-only. Steps need not be consecutive. Takes 12 bytes a value (consecutive steps), 14 with gaps, next to
+/// Append-only. Steps need not be consecutive. Takes 13 bytes a value (consecutive steps), 15 with gaps, next to
 /// nothing where a value repeats for thousands of steps; a gap costs nothing, however wide. Values lie in chunks of
 /// 4,096 steps; each has summaries of 16 and of 256 values, so a query touches at most a few dozen numbers per column.
 /// Columns are aligned to multiples of 2^k: the same steps fall into the same column in every frame, so a growing or
@@ -104,9 +104,14 @@ public:
     /// order.
     template <typename Visitor> void forEachStretch(std::int64_t first, std::int64_t last, Visitor visit) const;
 
-    /// Calls visit(last step, mean) for stretches of up to 16 neighbouring values that together cover first .. last;
-    /// they may reach beyond both ends. The mean is a float, of the finite values; NaN if there are none.
-    template <typename Visitor> void forEachBlock(std::int64_t first, std::int64_t last, Visitor visit) const;
+    /// How many values, as powers of two, may be taken together by forEachBlock().
+    static constexpr int blockShifts[] = {4, 2};
+
+    /// Calls visit(last step, mean) for stretches of up to 2^shift neighbouring values, one of blockShifts, that
+    /// together cover first .. last; they may reach beyond both ends. The mean is a float, of the finite values; NaN if
+    /// there are none.
+    template <typename Visitor>
+    void forEachBlock(std::int64_t first, std::int64_t last, int shift, Visitor visit) const;
 
     /// Differs from that of any other series; changes with every truncate() and clear(), not with append().
     [[nodiscard]] std::uint64_t generation() const { return m_generation; }
@@ -114,6 +119,7 @@ public:
     [[nodiscard]] const std::vector<NonFiniteRun>& nonFiniteRuns() const { return m_runs; }
 
 private:
+    static constexpr std::uint32_t tinyBlock = 4;
     static constexpr std::uint32_t smallBlock = 16;
     static constexpr std::uint32_t largeBlock = 256;
     static constexpr int chunkShift = 12;
@@ -128,7 +134,9 @@ private:
         std::vector<double> values; ///< empty while all are `constant`
         double constant = 0;
         std::vector<SeriesStats> by16;
-        std::vector<float> means16; ///< apart, because smoothing reads all of them
+        std::vector<float> means16; ///< apart, because smoothing reads all of them; as the next
+        std::vector<float> means4;
+        SeriesStats newest4; ///< of the last of them
         std::vector<SeriesStats> by256;
         SeriesStats total;
 
@@ -191,16 +199,19 @@ void SeriesPyramid::forEachStretch(std::int64_t first, std::int64_t last, Visito
     }
 }
 
-template <typename Visitor> void SeriesPyramid::forEachBlock(std::int64_t first, std::int64_t last, Visitor visit) const
+template <typename Visitor>
+void SeriesPyramid::forEachBlock(std::int64_t first, std::int64_t last, int shift, Visitor visit) const
 {
     last = std::min(last, maximumStep);
+    const std::uint32_t size = 1U << static_cast<unsigned>(shift);
     for (std::size_t c = chunkFrom(first); c < m_chunks.size() && m_chunks[c].base <= last; ++c) {
         const Chunk& chunk = m_chunks[c];
+        const std::vector<float>& means = size == smallBlock ? chunk.means16 : chunk.means4;
         const std::uint32_t end = chunk.indexOf(last + 1);
-        for (std::uint32_t i = chunk.indexOf(first) / smallBlock * smallBlock; i < end; i += smallBlock) {
-            const std::uint32_t blockEnd = std::min(i + smallBlock, chunk.count);
+        for (std::uint32_t i = chunk.indexOf(first) / size * size; i < end; i += size) {
+            const std::uint32_t blockEnd = std::min(i + size, chunk.count);
             visit(chunk.stepAt(blockEnd - 1),
-                chunk.values.empty() ? static_cast<float>(chunk.constant) : chunk.means16[i / smallBlock]);
+                chunk.values.empty() ? static_cast<float>(chunk.constant) : means[i / size]);
         }
     }
 }

@@ -9,8 +9,14 @@ namespace {
 
 constexpr double exactly = 1e-12;
 constexpr double toTheEye = 4e-3;
-constexpr int blockShift = 4; // of SeriesPyramid::forEachBlock
-constexpr double blockTimeConstant = 2 << blockShift; // from here on, neighbours in a block weigh nearly the same
+constexpr double blocksPerTimeConstant = 1.5; // so many at least, and neighbours in a block weigh nearly the same
+constexpr int columnShift = 3; // a column is 2^3 blocks at least
+
+struct StepSpan
+{
+    std::int64_t first;
+    std::int64_t last;
+};
 
 /// Values that matter to the average: those before together weigh less than `tolerance`.
 std::uint64_t memoryOf(double weight, double tolerance)
@@ -36,31 +42,49 @@ DebiasedAverage averageFrom(const SeriesPyramid& series, std::int64_t step, doub
     return average;
 }
 
-DebiasedAverage blockAverageFrom(const SeriesPyramid& series, std::int64_t step, double weight, std::uint64_t memory)
+/// The widest blocks that may stand for their values, as a power of two; 0: each value must be read. Reading a million
+/// of them from memory takes a third of a frame.
+int blockShiftFor(double weight, int log2Width)
 {
-    DebiasedAverage average(std::pow(weight, 1 << blockShift));
-    series.forEachBlock(series.stepBefore(step, memory), step, [&](std::int64_t, float mean) { average.take(mean); });
+    for (const int shift : SeriesPyramid::blockShifts) {
+        if (1 / (1 - weight) >= std::ldexp(blocksPerTimeConstant, shift) && log2Width >= shift + columnShift) {
+            return shift;
+        }
+    }
+    return 0;
+}
+
+DebiasedAverage blockAverageFrom(
+    const SeriesPyramid& series, std::int64_t step, double weight, std::uint64_t memory, int shift)
+{
+    DebiasedAverage average(std::pow(weight, 1 << shift));
+    series.forEachBlock(
+        series.stepBefore(step, memory), step, shift, [&](std::int64_t, float mean) { average.take(mean); });
     return average;
 }
 
 /// One pass over all blocks: for averages that remember more than a column.
-void smoothBlocks(const SeriesPyramid& series, std::int64_t first, std::int64_t last, int log2Width, double weight,
+void smoothBlocks(const SeriesPyramid& series, StepSpan steps, int log2Width, double weight, int shift,
     std::vector<SeriesSample>& into)
 {
-    DebiasedAverage average(std::pow(weight, 1 << blockShift));
-    std::int64_t column = first >> log2Width;
+    DebiasedAverage average(std::pow(weight, 1 << shift));
+    std::int64_t column = steps.first >> log2Width;
     SeriesSample newest {-1, 0};
-    series.forEachBlock(series.stepBefore(first, memoryOf(weight, toTheEye)), last, [&](std::int64_t step, float mean) {
-        if (step >> log2Width != column && newest.step >= first) {
+    const auto put = [&] {
+        if (newest.step >= steps.first) {
             into.push_back({newest.step, std::isfinite(newest.value) ? average.value() : newest.value});
+        }
+    };
+    const std::int64_t from = series.stepBefore(steps.first, memoryOf(weight, toTheEye));
+    series.forEachBlock(from, steps.last, shift, [&](std::int64_t step, float mean) {
+        if (step >> log2Width != column) {
+            put();
         }
         column = step >> log2Width;
         newest = {step, mean};
         average.take(mean);
     });
-    if (newest.step >= first) {
-        into.push_back({newest.step, std::isfinite(newest.value) ? average.value() : newest.value});
-    }
+    put();
 }
 
 } // namespace
@@ -103,20 +127,22 @@ void smoothedColumns(const SeriesPyramid& series, std::span<const SeriesColumn> 
         return;
     }
     const std::uint64_t memory = memoryOf(weight, toTheEye);
-    const bool byBlocks = 1 / (1 - weight) >= blockTimeConstant && log2Width >= blockShift + 3;
+    const int shift = blockShiftFor(weight, log2Width);
     if (log2Width > 0 && memory < (std::uint64_t {1} << log2Width)) {
-        const auto average = byBlocks ? blockAverageFrom : averageFrom;
         for (const SeriesColumn& column : columns) {
+            const auto average = [&] {
+                return shift > 0 ? blockAverageFrom(series, column.lastStep, weight, memory, shift)
+                                 : averageFrom(series, column.lastStep, weight, memory);
+            };
             const double last = column.stats.last;
-            into.push_back({column.lastStep,
-                std::isfinite(last) ? average(series, column.lastStep, weight, memory).value() : last});
+            into.push_back({column.lastStep, std::isfinite(last) ? average().value() : last});
         }
         return;
     }
     const std::int64_t begin = columns.front().first;
     const std::int64_t end = columns.back().lastStep;
-    if (byBlocks) {
-        smoothBlocks(series, begin, end, log2Width, weight, into);
+    if (shift > 0) {
+        smoothBlocks(series, {begin, end}, log2Width, weight, shift, into);
         return;
     }
     DebiasedAverage average(weight);

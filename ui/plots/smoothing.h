@@ -54,7 +54,7 @@ constexpr double maximumSmoothing = 0.999;
 double smoothedAt(const SeriesPyramid& series, std::int64_t step, double weight);
 
 /// The smoothed series at the last step of each of `columns`, neighbours of 2^log2Width steps, for drawing: where a
-/// column covers many steps it may read only as far back as the eye can tell (relative weight 4e-3) or average 16
+/// column covers many steps it may read only as far back as the eye can tell (relative weight 4e-3) or average 4 or 16
 /// neighbours first.
 void smoothedColumns(const SeriesPyramid& series, std::span<const SeriesColumn> columns, int log2Width, double weight,
     std::vector<SeriesSample>& into);

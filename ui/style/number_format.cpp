@@ -131,6 +131,11 @@ bool powerOfTwoExponent(double value, int& exponent)
     return true;
 }
 
+QString formatBytes(std::uint64_t bytes)
+{
+    return QLocale().formattedDataSize(static_cast<qint64>(bytes), 1, QLocale::DataSizeIecFormat);
+}
+
 QString formatPowerOfTwo(double value)
 {
     int exponent = 0;

@@ -27,6 +27,9 @@ QString exactPercent(double share);
 /// With digit grouping: "1,048,576".
 QString formatCount(std::int64_t value);
 
+/// "1.4 MiB"
+QString formatBytes(std::uint64_t bytes);
+
 /// "2^16" for an exact power of two, otherwise as formatValue().
 QString formatPowerOfTwo(double value);
 

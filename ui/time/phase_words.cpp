@@ -112,4 +112,22 @@ QString sentenceOf(const TimeSummary& summary)
     return text;
 }
 
+QString sentenceOf(const GpuReport& report)
+{
+    QStringList sentences;
+    for (const GpuReading& gpu : report.gpus) {
+        QStringList parts;
+        if (gpu.busyPercent) {
+            parts << tr("%1 % busy").arg(*gpu.busyPercent);
+        }
+        if (gpu.totalBytes > 0) {
+            parts << tr("%1 of %2 in use").arg(formatBytes(gpu.usedBytes), formatBytes(gpu.totalBytes));
+        }
+        if (!parts.isEmpty()) {
+            sentences << tr("%1: %2.").arg(QString::fromStdString(gpu.name), parts.join(QStringLiteral(", ")));
+        }
+    }
+    return sentences.join(QLatin1Char(' '));
+}
+
 } // namespace mantissa

@@ -1,6 +1,7 @@
 /// The phases of a step, and what its time says, in words.
 #pragma once
 
+#include "engine/probe/gpu_meter.h"
 #include "ui/time/time_history.h"
 
 #include <QString>
@@ -27,6 +28,9 @@ struct TimeSummary
 };
 
 QString sentenceOf(const TimeSummary& summary);
+
+/// "NVIDIA H200: 43 % busy, 12.3 of 139.8 GiB in use." Empty where there is no GPU to read.
+QString sentenceOf(const GpuReport& report);
 
 /// Of training alone: what evaluating and looking cost is the person's choice.
 double trainingMs(const PhaseMs& mean);

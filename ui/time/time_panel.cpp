@@ -68,6 +68,7 @@ TimePanel::TimePanel(SessionController* controller, QWidget* parent)
     , m_table(new QTableView)
     , m_chart(new TimeChart)
     , m_words(new QLabel)
+    , m_gpus(new QLabel)
 {
     for (const std::int64_t steps : {0, 1000, 100}) {
         m_span->addItem(
@@ -114,6 +115,13 @@ TimePanel::TimePanel(SessionController* controller, QWidget* parent)
     m_words->setContentsMargins(margin, 2, margin, 2);
     m_words->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_words->setAccessibleName(tr("What the lane's time says"));
+    m_gpus->setWordWrap(true);
+    m_gpus->setContentsMargins(margin, 0, margin, 2);
+    m_gpus->setFont(tabularFont(font()));
+    m_gpus->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_gpus->setAccessibleName(tr("GPUs"));
+    m_gpus->setToolTip(tr("What the machine's GPUs do, for all programs together, as the NVIDIA driver tells"));
+    m_gpus->hide();
 
     auto* controls = new QHBoxLayout;
     controls->setContentsMargins(margin, 4, 4, 4);
@@ -134,6 +142,7 @@ TimePanel::TimePanel(SessionController* controller, QWidget* parent)
     column->addLayout(controls);
     column->addWidget(splitter, 1);
     column->addWidget(m_words);
+    column->addWidget(m_gpus);
 
     connect(m_lanes, &LaneCombo::laneChosen, this, [this](std::uint32_t lane) {
         setLane(lane);
@@ -201,12 +210,21 @@ void TimePanel::followTable()
     m_times->setRows(std::move(rows));
 }
 
+void TimePanel::followGpus()
+{
+    const auto report = m_meter.latest();
+    const QString text = report ? sentenceOf(*report) : QString();
+    m_gpus->setText(text);
+    m_gpus->setVisible(!text.isEmpty());
+}
+
 /// Nothing is drawn that nobody sees.
 void TimePanel::follow()
 {
     if (!isVisible()) {
         return;
     }
+    followGpus();
     followTable();
     const auto shown
         = std::ranges::find_if(m_times->rows(), [this](const LaneTimes& row) { return m_lane && row.lane == *m_lane; });
@@ -295,6 +313,7 @@ void TimePanel::copyTable() const
 void TimePanel::showEvent(QShowEvent* event)
 {
     QWidget::showEvent(event);
+    m_meter.setResting(false);
     m_timer.start();
     follow();
 }
@@ -302,6 +321,7 @@ void TimePanel::showEvent(QShowEvent* event)
 void TimePanel::hideEvent(QHideEvent* event)
 {
     QWidget::hideEvent(event);
+    m_meter.setResting(true);
     m_timer.stop();
 }
 

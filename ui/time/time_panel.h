@@ -1,6 +1,7 @@
 /// The "Time" tab: where the lanes' time goes, phase by phase: side by side, and over the steps of one lane.
 #pragma once
 
+#include "engine/probe/gpu_meter.h"
 #include "ui/session/session_controller.h"
 #include "ui/style/lane_combo.h"
 #include "ui/time/lane_times_model.h"
@@ -62,6 +63,7 @@ protected:
 private:
     void follow();
     void followTable();
+    void followGpus();
 
     SessionController* m_controller;
     LaneCombo* m_lanes;
@@ -71,6 +73,8 @@ private:
     QTableView* m_table;
     TimeChart* m_chart;
     QLabel* m_words;
+    QLabel* m_gpus; ///< hidden where there are none
+    GpuMeter m_meter;
     QTimer m_timer; ///< numbers that change faster than this can't be read
     std::vector<LaneChoice> m_choices;
     std::optional<std::uint32_t> m_lane;

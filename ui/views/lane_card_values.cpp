@@ -91,7 +91,7 @@ void CardValues::show(const LaneStatus& lane, const LaneFacts& facts)
     const bool hasScaler = lane.config->scaler && lane.config->scaler->family != "none";
     setNumber(scale, hasScaler ? formatPowerOfTwo(lane.scale) : tr("none"),
         hasScaler ? tr("The loss is multiplied with %1").arg(formatScale(lane.scale)) : tr("This lane has no scaler."));
-    setNumber(memory, byteText(lane.bytes.total()), memoryText(lane.bytes));
+    setNumber(memory, formatBytes(lane.bytes.total()), memoryText(lane.bytes));
     if (!facts.last) {
         for (QLabel* label : {loss, gradNorm, skipped, flushed}) {
             label->setText(QStringLiteral("\u2013"));

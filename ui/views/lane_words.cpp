@@ -240,11 +240,6 @@ QString settingsSummary(const LaneConfig& config, double scale, double rate)
     return parts.join(QStringLiteral(" \u00B7 "));
 }
 
-QString byteText(std::uint64_t bytes)
-{
-    return QLocale().formattedDataSize(static_cast<qint64>(bytes), 1, QLocale::DataSizeIecFormat);
-}
-
 QString memoryText(const MemoryBytes& bytes)
 {
     const std::array<std::pair<QString, std::uint64_t>, 7> rows {{
@@ -258,7 +253,7 @@ QString memoryText(const MemoryBytes& bytes)
     }};
     QStringList lines;
     for (const auto& [name, count] : rows) {
-        lines << QStringLiteral("%1: %2").arg(name, byteText(count));
+        lines << QStringLiteral("%1: %2").arg(name, formatBytes(count));
     }
     return lines.join(QLatin1Char('\n'));
 }

@@ -37,8 +37,6 @@ QString weightsLabel(const std::string& weights);
 
 /// One line per kind of memory, total last.
 QString memoryText(const MemoryBytes& bytes);
-/// "1.4 MiB"
-QString byteText(std::uint64_t bytes);
 
 /// A setting's path in words: "scaler.scale" -> "scale".
 QString settingName(const std::string& path);

@@ -1,6 +1,7 @@
 #include "ui/views/memory_planner_dialog.h"
 
 #include "engine/core/error.h"
+#include "ui/style/number_format.h"
 #include "ui/style/theme.h"
 #include "ui/views/lane_words.h"
 #include "ui/views/number_field.h"
@@ -232,7 +233,7 @@ void MemoryPlannerDialog::showAnswer(const DecoderTraining& training, const Plan
     for (int column = 0; column < m_table->columnCount(); ++column) {
         const MemoryBytes& bytes = plans[static_cast<std::size_t>(column)].second;
         for (int row = 0; row < fitsRow; ++row) {
-            m_table->setItem(row, column, cell(byteText(rows[static_cast<std::size_t>(row)].bytes(bytes))));
+            m_table->setItem(row, column, cell(formatBytes(rows[static_cast<std::size_t>(row)].bytes(bytes))));
         }
     }
     showWhatFits();

@@ -1,5 +1,6 @@
 #include "ui/views/status_line.h"
 
+#include "ui/style/number_format.h"
 #include "ui/style/theme.h"
 #include "ui/views/lane_words.h"
 
@@ -131,7 +132,7 @@ void StatusLine::refresh()
         sum.activations += lane.bytes.activations;
         sum.workspace += lane.bytes.workspace;
     }
-    m_memory->setText(tr("Memory %1").arg(byteText(sum.total())));
+    m_memory->setText(tr("Memory %1").arg(formatBytes(sum.total())));
     m_memory->setToolTip(tr("All lanes together") + QLatin1Char('\n') + memoryText(sum));
 
     const DeviceInfo& device = status->device;
