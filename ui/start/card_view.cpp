@@ -3,6 +3,7 @@
 #include "ui/start/gallery_model.h"
 #include "ui/style/reference_picture.h"
 #include "ui/style/theme.h"
+#include "ui/style/verdict_words.h"
 
 #include <QEvent>
 #include <QPainter>

@@ -1,27 +1,12 @@
 #include "ui/start/gallery_model.h"
 
 #include "ui/style/reference_picture.h"
+#include "ui/style/verdict_words.h"
 
 #include <algorithm>
+#include <array>
 
 namespace mantissa {
-
-QString verdictWords(const QString& verdict)
-{
-    if (verdict == QLatin1String("holds")) {
-        return QStringLiteral("\u2713 ") + GalleryModel::tr("holds");
-    }
-    if (verdict == QLatin1String("partly")) {
-        return QStringLiteral("\u25D0 ") + GalleryModel::tr("holds partly");
-    }
-    if (verdict == QLatin1String("does not hold")) {
-        return QStringLiteral("\u2716 ") + GalleryModel::tr("does not hold");
-    }
-    if (verdict == QLatin1String("depends")) {
-        return QStringLiteral("? ") + GalleryModel::tr("depends on the device");
-    }
-    return {};
-}
 
 std::vector<GalleryEntry> readGallery(const std::vector<std::filesystem::path>& files)
 {

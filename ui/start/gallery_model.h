@@ -23,9 +23,6 @@ struct GalleryEntry
     std::optional<ReferenceRun> reference {}; ///< nothing: there is no picture of it
 };
 
-/// "✓ holds": a sign and a word, translated; empty for an empty verdict.
-QString verdictWords(const QString& verdict);
-
 /// Reads those files; one that cannot be read is left out, since whoever opens it is told why.
 std::vector<GalleryEntry> readGallery(const std::vector<std::filesystem::path>& files);
 

@@ -6,6 +6,7 @@
 #include "ui/start/card_view.h"
 #include "ui/start/gallery_model.h"
 #include "ui/style/number_format.h"
+#include "ui/style/verdict_words.h"
 
 #include <QComboBox>
 #include <QEvent>
@@ -23,6 +24,7 @@ namespace mantissa {
 namespace {
 
 constexpr int sideLetters = 34;
+constexpr int searchLetters = 20;
 
 void addHead(QListWidget* list, const QString& text)
 {
@@ -113,7 +115,7 @@ QWidget* StartPage::makeGallery()
     column->setSpacing(4);
     auto* row = new QHBoxLayout;
     row->setSpacing(8);
-    auto* title = new QLabel(tr("What people say about AMP, put to the test"));
+    auto* title = new QLabel(tr("Claims about AMP, put to the test"));
     QFont bold = title->font();
     bold.setBold(true);
     title->setFont(bold);
@@ -126,8 +128,7 @@ QWidget* StartPage::makeGallery()
         m_verdicts->addItem(verdictWords(QString::fromLatin1(verdict)), QString::fromLatin1(verdict));
     }
     row->addWidget(title);
-    row->addStretch(1);
-    row->addWidget(m_search, 2);
+    row->addWidget(m_search, 1);
     row->addWidget(m_verdicts);
     m_cards->setAccessibleName(tr("Gallery"));
     m_cards->setEmptyText(tr("No experiment has all these words and this verdict."));
@@ -138,6 +139,7 @@ QWidget* StartPage::makeGallery()
 
 void StartPage::fitSide()
 {
+    m_search->setMinimumWidth(fontMetrics().averageCharWidth() * searchLetters);
     m_side->setFixedWidth(fontMetrics().averageCharWidth() * sideLetters);
 }
 

@@ -141,10 +141,12 @@ void drawCurve(QPainter& painter, const ReferenceCurve& curve, const Frame& fram
     painter.drawPath(path);
 }
 
-void drawCaption(QPainter& painter, const QRectF& area, const QString& text, const QColor& color)
+/// In the column left of the curves.
+void drawCaption(QPainter& painter, const QRectF& beside, double width, const QString& text, const QColor& color)
 {
     painter.setPen(color);
-    painter.drawText(area, Qt::AlignTop | Qt::AlignRight, text);
+    painter.drawText(QRectF(beside.left() - width, beside.top(), width, beside.height()),
+        Qt::AlignTop | Qt::AlignLeft | Qt::TextDontClip, text);
 }
 
 } // namespace
@@ -167,7 +169,12 @@ void paintReference(
     const Axis scales = scaleAxis(reference);
     const bool showsScale = scales.high > scales.low;
     const double steps = lastStep(reference);
-    QRectF lossArea = area.adjusted(padding, padding, -padding, -padding);
+    const QString lossWord = translated(QT_TRANSLATE_NOOP("ReferencePicture", "loss"));
+    const QString scaleWord = translated(QT_TRANSLATE_NOOP("ReferencePicture", "scale"));
+    const QFontMetricsF metrics(font);
+    const double captions
+        = std::max(metrics.horizontalAdvance(lossWord), metrics.horizontalAdvance(scaleWord)) + 2 * padding;
+    QRectF lossArea = area.adjusted(padding + captions, padding, -padding, -padding);
     if (showsScale) {
         lossArea.setBottom(lossArea.top() + lossArea.height() * (1 - scaleShare));
     }
@@ -175,12 +182,11 @@ void paintReference(
     const Frame scale {QRectF(lossArea.left(), lossArea.bottom() + 2 * padding, lossArea.width(),
                            area.bottom() - padding - lossArea.bottom() - 2 * padding),
         scales, steps};
-    drawCaption(painter, lossArea, translated(QT_TRANSLATE_NOOP("ReferencePicture", "loss")), colors.faintText);
+    drawCaption(painter, lossArea, captions, lossWord, colors.faintText);
     if (showsScale) {
         painter.setPen(QPen(colors.grid, 1));
         painter.drawLine(QPointF(area.left(), lossArea.bottom() + padding), QPointF(area.right(), lossArea.bottom() + padding));
-        drawCaption(
-            painter, scale.area, translated(QT_TRANSLATE_NOOP("ReferencePicture", "scale")), colors.faintText);
+        drawCaption(painter, scale.area, captions, scaleWord, colors.faintText);
     }
     for (std::size_t lane = 0; lane < reference.lanes.size(); ++lane) {
         QPen pen(referenceColor(reference, lane, palette), 1.6, laneStyle(static_cast<int>(lane)));

@@ -47,6 +47,7 @@ class StepPanel;
 class StatusLine;
 class TimePanel;
 struct LessonStep;
+struct ReferenceRun;
 struct StoredCurves;
 struct StoredLook;
 
@@ -70,6 +71,8 @@ public:
     bool openFile(const QString& file);
     /// Begins a lesson at its first step; openFile() does so for a lesson's file.
     bool openLesson(const QString& file);
+    /// Writes the open experiment, and what came out of it if it has ended, as a lesson of one step.
+    bool saveLesson(const QString& file);
     /// Unlocks and shows everything again.
     void leaveLesson();
     /// The gallery as cards, lessons and recent files, in the place of plots and panels, until something is opened or
@@ -217,6 +220,9 @@ private:
     void makeLocks();
     void enterStep(const LessonStep& step);
     void followLesson();
+    void showHandouts();
+    void makeLesson();
+    [[nodiscard]] std::optional<ReferenceRun> finishedReference() const;
 
     // main_window_files.cpp
     void hideForPresenting();

@@ -6,7 +6,9 @@
 #include "ui/graph/op_map_panel.h"
 #include "ui/layers/layers_panel.h"
 #include "ui/lesson/control_locks.h"
+#include "ui/lesson/handout_dialog.h"
 #include "ui/lesson/lesson_panel.h"
+#include "ui/plots/curve_export.h"
 #include "ui/plots/dashboard.h"
 #include "ui/session/app_paths.h"
 #include "ui/start/start_page.h"
@@ -20,6 +22,8 @@
 #include <QAction>
 #include <QComboBox>
 #include <QDockWidget>
+#include <QFileDialog>
+#include <QFileInfo>
 #include <QMenu>
 #include <QMenuBar>
 #include <QSlider>
@@ -41,6 +45,36 @@ bool isShippedLesson(const std::filesystem::path& file)
     std::error_code ignored;
     const std::vector<std::filesystem::path> shipped = shippedLessons();
     return std::ranges::find(shipped, std::filesystem::canonical(file, ignored)) != shipped.end();
+}
+
+/// Of its experiments, each once, numbered in their order.
+std::vector<HandoutItem> handoutsOf(const Lesson& lesson)
+{
+    std::vector<HandoutItem> items;
+    std::vector<std::string> known;
+    for (const LessonStep& step : lesson.steps) {
+        const bool isRepeated = !step.shipped.empty() && std::ranges::find(known, step.shipped) != known.end();
+        if (!step.hasExperiment() || isRepeated) {
+            continue;
+        }
+        known.push_back(step.shipped);
+        HandoutItem item = handoutOf(experimentOf(step), step.shipped);
+        item.reference = referenceOf(step);
+        item.fileName.prepend(QStringLiteral("%1_").arg(items.size() + 1, 2, 10, QLatin1Char('0')));
+        items.push_back(std::move(item));
+    }
+    return items;
+}
+
+std::vector<HandoutItem> handoutsOfGallery()
+{
+    std::vector<HandoutItem> items;
+    for (const std::filesystem::path& file : shippedExperiments()) {
+        if (isInGallery(file)) {
+            items.push_back(handoutOf(loadExperiment(file), file));
+        }
+    }
+    return items;
 }
 
 QString lessonTitle(const std::filesystem::path& file)
@@ -144,6 +178,8 @@ void MainWindow::makeLessonMenu()
     add(menu, QStringLiteral("lessonReveal"), tr("&Reveal"), QKeySequence(Qt::ALT | Qt::Key_Down),
         [this] { m_lesson->reveal(); }, tr("What to see and to ask, and what should come out"));
     menu->addSeparator();
+    add(menu, QStringLiteral("makeLesson"), tr("&Make a lesson\u2026"), {}, [this] { makeLesson(); },
+        tr("A file with the open experiment, and what came out of it if it has ended, to write the texts into"));
     add(menu, QStringLiteral("leaveLesson"), tr("&Leave lesson"), {}, [this] { leaveLesson(); },
         tr("Unlocks everything; the experiment stays open"));
 }
@@ -241,6 +277,98 @@ void MainWindow::leaveLesson()
         hideForPresenting(); // what the lesson had hidden came back
     }
     statusBar()->showMessage(tr("The lesson is over; everything is unlocked."), 5000);
+}
+
+/// What the lanes did, read from the database; nothing if they have not ended, or were steered by hand.
+std::optional<ReferenceRun> MainWindow::finishedReference() const
+{
+    constexpr std::int64_t mostSteps = 20'000; // more would hold up the window
+    const auto status = m_controller->status();
+    const auto writer = m_controller->writer();
+    const bool isWhole = status && writer && status->state == SessionState::Finished
+        && !m_controller->document().isModified() && status->totalSteps <= mostSteps;
+    if (!isWhole) {
+        return {};
+    }
+    writer->flush();
+    const RunStore store(m_controller->database(), StoreAccess::ReadOnly);
+    std::vector<LaneOutcome> outcomes;
+    for (const LaneStatus& lane : status->lanes) {
+        if (!lane.summary || !writer->hasRun(lane.id)) {
+            return {};
+        }
+        outcomes.push_back({.lane = lane.config->name, .summary = *lane.summary});
+        outcomes.back().records = store.records(writer->runOf(lane.id));
+    }
+    const Experiment experiment = m_controller->document().experiment();
+    ReferenceRun reference = makeReference(experiment, outcomes, status->device.name);
+    if (samplingFor(experiment).every > 0) {
+        reference.judgements.clear(); // they ask about layers that nobody looked at
+    }
+    return reference;
+}
+
+bool MainWindow::saveLesson(const QString& file)
+{
+    const ExperimentDocument& document = m_controller->document();
+    LessonStep step {.title = document.name().empty() ? tr("First step").toStdString() : document.name()};
+    constexpr double usualMinutes = 10;
+    step.minutes = usualMinutes;
+    step.own = document.experiment();
+    step.predict = tr("What will happen, and in which lane?").toStdString();
+    step.todo = tr("Press Space.").toStdString();
+    step.see = tr("What to look at.").toStdString();
+    step.ask = tr("What would you do about it?").toStdString();
+    try {
+        step.reference = finishedReference();
+        if (!step.reference && !document.file().empty()) {
+            step.reference = shippedReference(document.file(), *step.own);
+        }
+        Lesson lesson {.name = step.title, .text = tr("A lesson to be written: edit this file.").toStdString()};
+        lesson.steps.push_back(std::move(step));
+        const QByteArray text = QByteArray::fromStdString(lessonText(lesson));
+        parseLesson(text.toStdString(), file.toStdString()); // what is written is to be opened again
+        writeFile(file, [&text](QIODevice& device) { return device.write(text) == text.size(); });
+    } catch (const std::exception& error) {
+        m_messages->post(lessonTopic, Tone::Problem, QString::fromUtf8(error.what()));
+        return false;
+    }
+    statusBar()->showMessage(tr("Saved %1. It is text: add steps to it.").arg(file), 8000);
+    return true;
+}
+
+void MainWindow::makeLesson()
+{
+    QString file = QFileDialog::getSaveFileName(
+        this, tr("Make a lesson"), tr("lesson.mantissa-lesson"), tr("Lessons (*.mantissa-lesson *.json)"));
+    if (file.isEmpty()) {
+        return;
+    }
+    if (QFileInfo(file).suffix().isEmpty()) {
+        file += QStringLiteral(".mantissa-lesson");
+    }
+    saveLesson(file);
+}
+
+void MainWindow::showHandouts()
+{
+    std::vector<HandoutChoice> choices;
+    if (m_controller->isOpen()) {
+        choices.push_back({tr("this experiment"),
+            [experiment = m_controller->document().experiment(), file = m_controller->document().file()] {
+                return std::vector {handoutOf(experiment, file)};
+            }});
+    }
+    if (m_lesson->lesson()) {
+        choices.push_back({tr("this lesson"), [lesson = *m_lesson->lesson()] { return handoutsOf(lesson); }});
+    }
+    for (const std::filesystem::path& file : shippedLessons()) {
+        choices.push_back({lessonTitle(file), [file] { return handoutsOf(loadLesson(file)); }});
+    }
+    choices.push_back({tr("the whole gallery"), handoutsOfGallery});
+    auto* dialog = new HandoutDialog(std::move(choices), m_controller->device(), this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->show();
 }
 
 void MainWindow::followLesson()

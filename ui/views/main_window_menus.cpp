@@ -119,6 +119,9 @@ void MainWindow::makeFileMenu()
         },
         tr("What the open tab shows, as PNG, PDF, SVG or CSV"));
     add(
+        menu, QStringLiteral("handouts"), tr("&Hand-outs\u2026"), {}, [this] { showHandouts(); },
+        tr("A PDF for each experiment, of a lesson or the whole gallery: claim, plots, text, numbers"));
+    add(
         menu, QStringLiteral("exportPytorch"), tr("Export lane to &PyTorch\u2026"), {},
         [this] {
             if (const auto selected = m_lanes->selected()) {
