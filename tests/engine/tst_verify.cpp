@@ -264,7 +264,8 @@ private slots:
         for (const RunMetricInfo& info : runMetricTable()) {
             // Over steps whose numbers are all there: nothing that is listed is without a value.
             const Measure measure {
-                "A", info.metric, info.isPerStep ? std::optional(StepInterval {4, 11}) : std::nullopt};
+                "A", info.metric, info.isPerStep ? std::optional(StepInterval {4, 11}) : std::nullopt,
+                info.layer == LayerUse::Must ? "fc1" : ""};
             const MetricValue value = valueOf(measure, one);
             const auto* number = std::get_if<double>(&value);
             QVERIFY2(number == nullptr || !std::isnan(*number), std::string(info.name).c_str());

@@ -106,8 +106,12 @@ private slots:
 
     void lockedControlsAreThereCannotBeUsedAndSayWhy()
     {
-        auto* settings = m_window->laneList()->findChild<QWidget*>(QStringLiteral("laneSettings"));
-        QVERIFY(settings != nullptr && settings->isVisible() && !settings->isEnabled());
+        LaneCard* card = m_window->laneList()->card(m_window->laneList()->lanes().front());
+        card->setDetail(LaneCard::Detail::Settings);
+        auto* settings = card->findChild<QWidget*>(QStringLiteral("laneSettings"));
+        QVERIFY(settings != nullptr);
+        QVERIFY(!settings->isEnabled());
+        QVERIFY(settings->isVisible());
         QVERIFY(!m_window->runBar()->speedSlider()->isEnabled());
         QVERIFY(!action("duplicateLane")->isEnabled());
         QVERIFY(action("duplicateLane")->toolTip().contains(QStringLiteral("A short lesson")));
@@ -208,6 +212,9 @@ private slots:
         QVERIFY(!panel()->lesson().has_value());
         QMimeData data;
         data.setUrls({QUrl::fromLocalFile(m_file)});
+        QDragEnterEvent enter(QPoint(10, 10), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(m_window.get(), &enter);
+        QVERIFY(enter.isAccepted());
         QDropEvent drop(QPointF(10, 10), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
         QApplication::sendEvent(m_window.get(), &drop);
         QVERIFY(panel()->lesson().has_value());

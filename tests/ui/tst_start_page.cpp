@@ -20,13 +20,21 @@
 #include <QPushButton>
 #include <QTest>
 
-#include <set>
+#include <cstdlib>
 
 using namespace mantissa;
 
 namespace {
 
 constexpr int patienceMs = 120'000;
+
+/// But for the edges of a line, which are blended with the background.
+bool isNearly(const QColor& a, const QColor& b)
+{
+    constexpr int most = 24;
+    return std::abs(a.red() - b.red()) < most && std::abs(a.green() - b.green()) < most
+        && std::abs(a.blue() - b.blue()) < most;
+}
 
 QStringList titles(const CardView* cards)
 {
@@ -83,14 +91,15 @@ private slots:
         for (const MainWindow::Theme theme : {MainWindow::Theme::Light, MainWindow::Theme::Dark}) {
             m_window->setTheme(theme);
             const QImage card = cards->viewport()->grab(cards->visualRect(cards->model()->index(0, 0))).toImage();
-            std::set<QRgb> seen;
-            for (int y = 0; y < card.height(); ++y) {
-                for (int x = 0; x < card.width(); ++x) {
-                    seen.insert(card.pixel(x, y));
-                }
-            }
             for (const int lane : {1, 2}) { // the first lies under the third
-                QVERIFY(seen.contains(laneColor(lane, theme == MainWindow::Theme::Dark).rgb()));
+                const QColor color = laneColor(lane, theme == MainWindow::Theme::Dark);
+                int pixels = 0;
+                for (int y = 0; y < card.height(); ++y) {
+                    for (int x = 0; x < card.width(); ++x) {
+                        pixels += isNearly(card.pixelColor(x, y), color) ? 1 : 0;
+                    }
+                }
+                QVERIFY2(pixels > 50, qPrintable(QStringLiteral("lane %1: %2").arg(lane).arg(pixels)));
             }
         }
     }
@@ -102,7 +111,7 @@ private slots:
         QCOMPARE(titles(cards).first(), QStringLiteral("C18: Clipping before unscaling"));
         page()->search()->setText(QStringLiteral("batch norm cast"));
         QVERIFY(titles(cards).contains(QStringLiteral("C24: Batch norm in FP16")));
-        page()->search()->setText(QStringLiteral("no such thing at all"));
+        page()->search()->setText(QStringLiteral("clip xyzzy"));
         QCOMPARE(cards->model()->rowCount(), 0);
         QVERIFY(!page()->grab().isNull()); // says so
         page()->search()->clear();

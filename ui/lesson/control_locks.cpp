@@ -66,6 +66,16 @@ void ControlLocks::release()
     apply({}, {}, {});
 }
 
+void ControlLocks::whileReleased(const std::function<void()>& work)
+{
+    const QString reason = m_reason;
+    const ControlGroups locked = m_locked;
+    const ControlGroups hidden = m_hidden;
+    release();
+    work();
+    apply(reason, locked, hidden);
+}
+
 void ControlLocks::reapply()
 {
     std::erase_if(m_taken, [](const auto& entry) { return entry.second.widget.isNull(); });
@@ -137,7 +147,8 @@ void ControlLocks::followDocks()
         }
         take(taken.dock->widget(), m_locked.contains(taken.group), false);
         const bool isWanted = isHidden(taken.group);
-        if (isWanted && !taken.isTaken) {
+        // One that is visible again was shown by whoever restored a layout.
+        if (isWanted && (!taken.isTaken || !taken.dock->isHidden())) {
             taken.wasVisible = !taken.dock->isHidden();
         }
         if (isWanted) {

@@ -40,6 +40,8 @@ public:
     void apply(const QString& reason, const ControlGroups& locked, const ControlGroups& hidden);
     void reapply(); ///< to widgets that came meanwhile
     void release();
+    /// Does the work as if nothing were locked or hidden, so that it sees the window as it will be afterwards.
+    void whileReleased(const std::function<void()>& work);
 
     [[nodiscard]] bool isLocked(ControlGroup group) const; ///< or hidden
 

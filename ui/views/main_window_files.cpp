@@ -243,7 +243,7 @@ void MainWindow::setPresenting(bool isPresenting)
     m_isPresenting = isPresenting;
     m_presenter->setChecked(isPresenting);
     if (isPresenting) {
-        m_layoutBeforePresenting = saveState();
+        m_locks->whileReleased([this] { m_layoutBeforePresenting = saveState(); });
         m_pointSizeBeforePresenting = QApplication::font().pointSizeF();
     }
     if (isPresenting) {

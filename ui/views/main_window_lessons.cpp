@@ -118,7 +118,7 @@ void MainWindow::showStart()
     }
     const auto status = m_controller->status();
     m_startedAt = status ? status->step : 0;
-    m_layoutBeforeStart = saveState();
+    m_locks->whileReleased([this] { m_layoutBeforeStart = saveState(); });
     for (QDockWidget* dock : findChildren<QDockWidget*>()) {
         dock->hide();
     }
@@ -137,6 +137,7 @@ void MainWindow::leaveStart()
     m_start->hide();
     m_tabs->show();
     QMainWindow::restoreState(m_layoutBeforeStart);
+    m_locks->reapply();
     m_dashboard->setFocus();
 }
 
@@ -252,6 +253,9 @@ void MainWindow::enterStep(const LessonStep& step)
     const QString reason = tr("The lesson \u201C%1\u201D has locked this; Lesson > Leave lesson unlocks everything.")
                                .arg(QString::fromStdString(lesson.name));
     m_locks->apply(reason, step.locks.value_or(lesson.locks), step.hides.value_or(lesson.hides));
+    if (m_isPresenting) {
+        hideForPresenting(); // what the step before had hidden came back
+    }
     m_messages->retract(lessonTopic);
     if (step.hasExperiment()) {
         try {
@@ -268,6 +272,7 @@ void MainWindow::leaveLesson()
     if (!m_lesson->lesson()) {
         return;
     }
+    leaveStart();
     m_locks->release();
     m_messages->retract(lessonTopic);
     m_lessonDock->hide();
@@ -311,7 +316,9 @@ std::optional<ReferenceRun> MainWindow::finishedReference() const
 bool MainWindow::saveLesson(const QString& file)
 {
     const ExperimentDocument& document = m_controller->document();
-    LessonStep step {.title = document.name().empty() ? tr("First step").toStdString() : document.name()};
+    constexpr qsizetype longestTitle = 60;
+    const QString name = QString::fromStdString(document.name()).simplified().left(longestTitle);
+    LessonStep step {.title = (name.isEmpty() ? tr("First step") : name).toStdString()};
     constexpr double usualMinutes = 10;
     step.minutes = usualMinutes;
     step.own = document.experiment();
