@@ -79,9 +79,8 @@ ReferenceCurve scaleOf(std::span<const StepRecord> records)
             all.push_back({static_cast<double>(record.step), record.scale});
         }
     }
-    return all.size() <= 4 * mostStretches
-        ? all
-        : thinned(records, [](const StepRecord& record) { return record.scale; });
+    return all.size() <= 4 * mostStretches ? all
+                                           : thinned(records, [](const StepRecord& record) { return record.scale; });
 }
 
 ReferenceLane laneOf(const LaneConfig& config, const LaneOutcome& outcome)
@@ -89,8 +88,8 @@ ReferenceLane laneOf(const LaneConfig& config, const LaneOutcome& outcome)
     ReferenceLane lane {.name = config.name, .color = config.color, .status = outcome.summary.status};
     lane.steps = outcome.summary.steps;
     lane.skippedSteps = outcome.summary.skippedSteps;
-    lane.finalLoss = rounded(
-        outcome.records.empty() ? std::numeric_limits<double>::quiet_NaN() : outcome.records.back().loss);
+    lane.finalLoss
+        = rounded(outcome.records.empty() ? std::numeric_limits<double>::quiet_NaN() : outcome.records.back().loss);
     lane.accuracy = rounded(outcome.summary.validationAccuracy);
     lane.finalScale = outcome.summary.finalScale;
     lane.loss = thinned(outcome.records, [](const StepRecord& record) { return record.loss; });
@@ -148,8 +147,8 @@ Json asJson(const Judgement& judgement)
 
 // --- reading ---
 
-void checkObject(const nlohmann::json& object, const std::vector<std::string>& keys, const std::vector<std::string>& may,
-    const std::string& what, const DocumentPlace& place)
+void checkObject(const nlohmann::json& object, const std::vector<std::string>& keys,
+    const std::vector<std::string>& may, const std::string& what, const DocumentPlace& place)
 {
     if (!object.is_object()) {
         failAt(place, "", fmt::format("{} is {}; it must be an object", what, shortText(object)));
@@ -338,7 +337,8 @@ std::string fingerprintOf(const Experiment& experiment)
     return fmt::format("{:016x}", fnv1a(std::as_bytes(std::span(text))));
 }
 
-ReferenceRun makeReference(const Experiment& experiment, std::span<const LaneOutcome> outcomes, const std::string& device)
+ReferenceRun makeReference(
+    const Experiment& experiment, std::span<const LaneOutcome> outcomes, const std::string& device)
 {
     ReferenceRun reference {.fingerprint = fingerprintOf(experiment), .device = device};
     reference.seed = experiment.lanes.front().seed;
@@ -368,9 +368,7 @@ Json referenceAsJson(const ReferenceRun& reference)
 std::string referenceText(const ReferenceRun& reference)
 {
     const Json json = referenceAsJson(reference);
-    const auto inOneLine = [](const Json& value) {
-        return value.dump(-1, ' ', false, Json::error_handler_t::replace);
-    };
+    const auto inOneLine = [](const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); };
     std::string text = "{";
     for (const auto& [key, value] : json.items()) {
         text += fmt::format("{}\n  \"{}\": ", text.size() == 1 ? "" : ",", key);
@@ -390,8 +388,8 @@ std::string referenceText(const ReferenceRun& reference)
 ReferenceRun readReference(const nlohmann::json& document, const std::string& source, const std::string& prefix)
 {
     const DocumentPlace place {source, prefix};
-    checkObject(document, {"mantissa_reference", "of", "seed", "device", "lanes", "expectations"}, {}, "a reference run",
-        place);
+    checkObject(document, {"mantissa_reference", "of", "seed", "device", "lanes", "expectations"}, {},
+        "a reference run", place);
     const auto version = integerOf<int>(document.at("mantissa_reference"));
     if (version != formatVersion) {
         failAt(place, "mantissa_reference",

@@ -82,7 +82,8 @@ private slots:
         QCOMPARE(first.data(GalleryModel::VerdictRole).toString(), QStringLiteral("holds"));
         const QString spoken = first.data(Qt::AccessibleTextRole).toString();
         QVERIFY(spoken.contains(QStringLiteral("C02")) && spoken.contains(QStringLiteral("holds")));
-        QVERIFY(first.data(Qt::AccessibleDescriptionRole).toString().contains(QStringLiteral("FP16, no scaler: loss 2.")));
+        QVERIFY(
+            first.data(Qt::AccessibleDescriptionRole).toString().contains(QStringLiteral("FP16, no scaler: loss 2.")));
     }
 
     void picturesAreOfTheLanesColours()

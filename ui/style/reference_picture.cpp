@@ -185,7 +185,8 @@ void paintReference(
     drawCaption(painter, lossArea, captions, lossWord, colors.faintText);
     if (showsScale) {
         painter.setPen(QPen(colors.grid, 1));
-        painter.drawLine(QPointF(area.left(), lossArea.bottom() + padding), QPointF(area.right(), lossArea.bottom() + padding));
+        painter.drawLine(
+            QPointF(area.left(), lossArea.bottom() + padding), QPointF(area.right(), lossArea.bottom() + padding));
         drawCaption(painter, scale.area, captions, scaleWord, colors.faintText);
     }
     for (std::size_t lane = 0; lane < reference.lanes.size(); ++lane) {

@@ -129,9 +129,8 @@ void MainWindow::newExperiment()
 void MainWindow::chooseFile()
 {
     const QString present = QString::fromStdString(m_controller->document().file().string());
-    const QString file
-        = QFileDialog::getOpenFileName(this, tr("Open an experiment or a lesson"), present,
-            tr("Experiments and lessons (*.json *.mantissa-lesson);;All files (*)"));
+    const QString file = QFileDialog::getOpenFileName(this, tr("Open an experiment or a lesson"), present,
+        tr("Experiments and lessons (*.json *.mantissa-lesson);;All files (*)"));
     if (!file.isEmpty()) {
         openFile(file);
     }
