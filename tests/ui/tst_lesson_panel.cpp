@@ -101,6 +101,7 @@ private slots:
         QVERIFY(panel()->reference()->legend().contains(QStringLiteral("SGD: clip, unscale, step")));
         QVERIFY(panel()->text().contains(QStringLiteral("What happened, and why.")));
         QVERIFY(!panel()->text().contains(QStringLiteral("Before you press Space")));
+        QVERIFY(!panel()->text().contains(QStringLiteral("Explode?"))); // was the question before
         panel()->back();
         QVERIFY(!panel()->reference()->isVisible());
     }

@@ -97,7 +97,6 @@ HandoutDialog::HandoutDialog(std::vector<HandoutChoice> choices, std::string dev
     m_choice->setAccessibleName(tr("What to hand out"));
     m_trains->setToolTip(tr("Otherwise the plots and numbers are those that ship; experiments without are trained"));
     m_start->setToolTip(tr("Asks for a folder"));
-    m_start->setDefault(true);
     m_progress->setRange(0, permille);
     m_progress->setAccessibleName(tr("Progress"));
     m_outcome->setText(
@@ -112,6 +111,7 @@ HandoutDialog::HandoutDialog(std::vector<HandoutChoice> choices, std::string dev
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close);
     buttons->addButton(m_start, QDialogButtonBox::ActionRole);
     buttons->addButton(m_cancel, QDialogButtonBox::ActionRole);
+    m_start->setDefault(true);
     auto* column = new QVBoxLayout(this);
     column->addLayout(form);
     column->addWidget(m_outcome);

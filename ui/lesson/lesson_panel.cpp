@@ -184,11 +184,13 @@ void LessonPanel::show()
     if (m_step == 0 && !m_isRevealed && !m_lesson->text.empty()) {
         text += QString::fromStdString(m_lesson->text) + QStringLiteral("\n\n---\n\n");
     }
-    text += paragraph(tr("Predict."), step.predict) + paragraph(tr("Do."), step.todo);
     const bool hasMore = !step.see.empty() || !step.ask.empty() || step.hasExperiment();
     if (m_isRevealed) {
+        // In the place of what the room has done by now: in large type there is room for one of the two.
         text += paragraph(tr("See."), step.see) + paragraph(tr("Ask."), step.ask);
         text += step.hasExperiment() ? explanationOf(step) : QString();
+    } else {
+        text += paragraph(tr("Predict."), step.predict) + paragraph(tr("Do."), step.todo);
     }
     m_text->setMarkdown(text);
     m_reference->show(m_isRevealed && step.hasExperiment() ? runOf(step) : std::nullopt);

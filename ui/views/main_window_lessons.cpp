@@ -154,6 +154,7 @@ void MainWindow::makeLessons()
     tabifyDockWidget(m_experimentsDock, m_lessonDock);
     m_lessonDock->hide();
     m_lessonDock->toggleViewAction()->setVisible(false);
+    m_experimentsDock->raise();
     connect(m_lesson, &LessonPanel::stepEntered, this, &MainWindow::enterStep);
     connect(m_lesson, &LessonPanel::leaveRequested, this, &MainWindow::leaveLesson);
     connect(m_lesson, &LessonPanel::changed, this, &MainWindow::followLesson);
