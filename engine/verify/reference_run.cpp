@@ -28,6 +28,7 @@ constexpr std::size_t mostSkips = 100;
 /// Of what is read: far more than is written.
 constexpr std::size_t mostNumbers = 20'000;
 constexpr std::size_t mostLanes = 64;
+constexpr double mostSteps = 1e9;
 constexpr std::size_t mostJudgements = 1000;
 
 /// Four significant digits: more than a plot shows.
@@ -232,7 +233,7 @@ ReferenceCurve curveAt(const nlohmann::json& object, const std::string& key, con
     for (std::size_t i = 0; i + 1 < list.size(); i += 2) {
         const auto step = numberIn(list[i]);
         const auto value = numberIn(list[i + 1]);
-        if (!step || !std::isfinite(*step) || !value || *step <= before) {
+        if (!step || !value || !(*step > before) || *step > mostSteps || *step != std::trunc(*step)) {
             failAt(place, fmt::format("{}[{}]", key, i),
                 fmt::format("and the next are {}, {}; they must be a step, larger than the one before, and a number",
                     shortText(list[i]), shortText(list[i + 1])));

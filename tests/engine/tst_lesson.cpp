@@ -225,6 +225,9 @@ private slots:
         };
         row("/lanes/0/loss/1", "\"x\"", "r: lanes[0].loss[0] and the next are 0, \"x\"");
         row("/lanes/0/loss/2", "0", "they must be a step, larger than the one before");
+        row("/lanes/0/loss/2", "1e300", "they must be a step, larger than the one before");
+        row("/lanes/0/loss/2", "\"nan\"", "they must be a step, larger than the one before");
+        row("/lanes/0/loss/2", "1.5", "they must be a step, larger than the one before");
         row("/lanes/0/los", "[]", "r: lanes[0].los is not a key of a lane of a reference run");
         row("/lanes/1/status", "\"ok\"", "r: lanes[1].status is \"ok\"");
         row("/lanes/0/steps", "-1", "r: lanes[0].steps is -1");

@@ -216,6 +216,11 @@ private slots:
 
     void droppedAndWrongFiles()
     {
+        QMimeData locked;
+        locked.setUrls({QUrl::fromLocalFile(m_file)});
+        QDragEnterEvent refused(QPoint(10, 10), Qt::CopyAction, &locked, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(m_window.get(), &refused);
+        QVERIFY(!refused.isAccepted()); // this step hides what opens experiments
         m_window->leaveLesson();
         const QString wrong = test::writeFileIn(
             *m_folder, QStringLiteral("wrong.json"), R"({"mantissa_lesson": 1, "name": "x", "stepps": []})");

@@ -63,6 +63,7 @@ LessonPanel::LessonPanel(QWidget* parent)
     bold.setBold(true);
     m_name->setFont(bold);
     m_name->setWordWrap(true);
+    m_name->setTextFormat(Qt::PlainText);
     m_name->setAccessibleName(tr("Lesson"));
     m_steps->setAccessibleName(tr("Step of the lesson"));
     m_steps->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);

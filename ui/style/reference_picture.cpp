@@ -47,7 +47,11 @@ struct Axis
         }
     }
 
-    [[nodiscard]] double share(double at) const { return high > low ? (at - low) / (high - low) : 0.5; }
+    [[nodiscard]] double share(double at) const
+    {
+        const double length = high - low;
+        return length > 0 && std::isfinite(length) ? (at - low) / length : 0.5;
+    }
 };
 
 Axis lossAxis(const ReferenceRun& reference)

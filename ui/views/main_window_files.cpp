@@ -197,7 +197,8 @@ void MainWindow::updateTitle()
 void MainWindow::dragEnterEvent(QDragEnterEvent* event)
 {
     const QList<QUrl> urls = event->mimeData()->urls();
-    if (urls.size() == 1 && urls.first().isLocalFile()) {
+    const bool isLocked = m_locks->isLocked(ControlGroup::Experiments);
+    if (urls.size() == 1 && urls.first().isLocalFile() && !isLocked) {
         event->acceptProposedAction();
     }
 }
