@@ -4,6 +4,7 @@
 #include "tests/ui/small_experiment.h"
 #include "ui/lesson/lesson_panel.h"
 #include "ui/lesson/reference_view.h"
+#include "ui/session/app_paths.h"
 #include "ui/views/lane_list.h"
 #include "ui/views/message_bar.h"
 #include "ui/views/run_bar.h"
@@ -212,6 +213,34 @@ private slots:
         QVERIFY2(m_window->minimumSizeHint().height() <= 800,
             qPrintable(QString::number(m_window->minimumSizeHint().height())));
         m_window->setPresenting(false);
+    }
+
+    void closingTheWindowRemembersItsOwnLayout()
+    {
+        m_window.reset();
+        const MainWindow::Options options {m_folder->filePath(QStringLiteral("runs.db")).toStdString(), true};
+        for (const bool fromStart : {false, true}) {
+            MainWindow window(options);
+            window.resize(1280, 800);
+            window.show();
+            window.openFirst(m_file);
+            window.lessonPanel()->go(1); // hides nothing, so that the start page can be shown
+            if (fromStart) {
+                window.showStart();
+                QVERIFY(window.showsStart());
+            } else {
+                window.lessonPanel()->go(0);
+                window.setPresenting(true);
+            }
+            window.close();
+            MainWindow again(options);
+            again.show();
+            again.openFirst();
+            QVERIFY(!again.findChild<QDockWidget*>(QStringLiteral("setup"))->isHidden());
+            QVERIFY(!again.findChild<QDockWidget*>(QStringLiteral("events"))->isHidden());
+            QVERIFY(again.findChild<QDockWidget*>(QStringLiteral("lesson"))->isHidden());
+        }
+        QVERIFY(recentExperiments().contains(m_file));
     }
 
     void droppedAndWrongFiles()

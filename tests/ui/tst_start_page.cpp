@@ -185,6 +185,19 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(m_window->controller()->status()->step > 0, patienceMs);
     }
 
+    void trainingGoesOnBehindIt()
+    {
+        m_window->leaveStart();
+        m_window->controller()->run();
+        QTRY_VERIFY_WITH_TIMEOUT(m_window->controller()->isRunning(), patienceMs);
+        const std::int64_t step = m_window->controller()->status()->step;
+        QTest::keyClick(m_window.get(), Qt::Key_G);
+        QTRY_VERIFY_WITH_TIMEOUT(m_window->controller()->status()->step > step + 2, patienceMs);
+        QVERIFY(m_window->showsStart());
+        QTest::keyClick(page()->cards(), Qt::Key_Escape);
+        QVERIFY(!m_window->showsStart());
+    }
+
     void aStepLeavesItToo()
     {
         QTest::keyClick(m_window.get(), Qt::Key_S);

@@ -270,14 +270,14 @@ private:
     QDockWidget* m_findingsDock = nullptr;
     QDockWidget* m_lessonDock = nullptr;
     QMenu* m_recentMenu = nullptr;
-    QMenu* m_lessonsMenu = nullptr;
     QActionGroup* m_themes = nullptr;
     QAction* m_presenter = nullptr;
     QByteArray m_layoutBeforePresenting;
     qreal m_pointSizeBeforePresenting = 0;
     bool m_isPresenting = false;
     QByteArray m_layoutBeforeStart;
-    std::optional<std::int64_t> m_startedAt; ///< the step at which the start page was shown; nothing: it is not
+    std::optional<std::int64_t> m_startedAt; ///< the step at which the start page was shown, -1: while lanes train;
+                                             ///< nothing: it is not shown
     bool m_remembersState = true;
     std::uint64_t m_droppedSeen = 0;
     bool m_wantsCurves = false; ///< curves are to be read from the database as soon as lanes are known

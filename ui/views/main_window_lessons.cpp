@@ -39,6 +39,7 @@ namespace mantissa {
 namespace {
 
 const QString lessonTopic = QStringLiteral("lesson");
+constexpr std::int64_t trainsOn = -1; ///< in the place of a step: lanes train behind the start page
 
 bool isShippedLesson(const std::filesystem::path& file)
 {
@@ -104,7 +105,8 @@ void MainWindow::makeStart(QVBoxLayout* column)
     });
     // Whatever begins to train, or is opened, is to be seen.
     connect(m_controller, &SessionController::statusChanged, this, [this] {
-        if (m_startedAt && (m_controller->isRunning() || m_controller->status()->step != *m_startedAt)) {
+        const bool isAtRest = m_startedAt && *m_startedAt != trainsOn;
+        if (isAtRest && (m_controller->isRunning() || m_controller->status()->step != *m_startedAt)) {
             leaveStart();
         }
     });
@@ -117,7 +119,7 @@ void MainWindow::showStart()
         return;
     }
     const auto status = m_controller->status();
-    m_startedAt = status ? status->step : 0;
+    m_startedAt = m_controller->isRunning() ? trainsOn : status ? status->step : 0;
     m_locks->whileReleased([this] { m_layoutBeforeStart = saveState(); });
     for (QDockWidget* dock : findChildren<QDockWidget*>()) {
         dock->hide();
@@ -163,15 +165,12 @@ void MainWindow::makeLessons()
 void MainWindow::makeLessonMenu()
 {
     QMenu* menu = menuBar()->addMenu(tr("Le&sson"));
-    connect(menu, &QMenu::aboutToShow, this, [this] {
-        m_lessonsMenu->clear();
-        for (const std::filesystem::path& file : shippedLessons()) {
-            m_lessonsMenu->addAction(
-                lessonTitle(file), this, [this, path = QString::fromStdString(file.string())] { openFile(path); });
-        }
-        m_lessonsMenu->setEnabled(!m_lessonsMenu->isEmpty());
-    });
-    m_lessonsMenu = menu->addMenu(tr("&Begin"));
+    QMenu* begin = menu->addMenu(tr("&Begin"));
+    for (const std::filesystem::path& file : shippedLessons()) {
+        begin->addAction(
+            lessonTitle(file), this, [this, path = QString::fromStdString(file.string())] { openFile(path); });
+    }
+    begin->setEnabled(!begin->isEmpty());
     menu->addSeparator();
     add(
         menu, QStringLiteral("lessonNext"), tr("&Next step"), QKeySequence(Qt::ALT | Qt::Key_Right),
