@@ -5,15 +5,19 @@
 #include "engine/core/clock.h"
 #include "engine/core/error.h"
 #include "engine/core/nearest_name.h"
+#include "engine/core/replaced_file.h"
+#include "engine/lesson/lesson.h"
 #include "engine/store/run_export.h"
 #include "engine/train/session.h"
 #include "engine/train/train_to_end.h"
 #include "engine/verify/judge.h"
+#include "engine/verify/reference_run.h"
 #include "engine/verify/shipped_experiments.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
 #include <memory>
 
 namespace mantissa::cli {
@@ -27,6 +31,7 @@ struct VerifyOptions
     int seeds = 1;
     std::string device = "auto";
     int threads = 0;
+    std::string references; ///< a folder to write reference runs into; empty: none are
     bool json = false;
 };
 
@@ -87,13 +92,42 @@ Candidate find(const std::string& wanted, const std::vector<std::filesystem::pat
         "there is no file \"{}\" and no experiment of that name ships; {}", wanted, suggestion(wanted, names)));
 }
 
+/// The experiments of a lesson that have expectations, each once.
+std::vector<Candidate> candidatesIn(const std::string& file)
+{
+    std::vector<Candidate> candidates;
+    try {
+        const Lesson lesson = loadLesson(file);
+        for (std::size_t i = 0; i < lesson.steps.size(); ++i) {
+            const LessonStep& step = lesson.steps[i];
+            const std::string id = step.own
+                ? fmt::format("{}, step {}", std::filesystem::path(file).stem().string(), i + 1)
+                : step.shipped;
+            if (step.hasExperiment() && std::ranges::find(candidates, id, &Candidate::id) == candidates.end()) {
+                candidates.push_back({id, experimentOf(step)});
+            }
+        }
+    } catch (const Error& error) {
+        throw BadInput(error.what());
+    }
+    std::erase_if(candidates, [](const Candidate& candidate) { return candidate.experiment.expect.empty(); });
+    if (candidates.empty()) {
+        throw BadInput(fmt::format("{} is a valid lesson, but none of its experiments has expectations", file));
+    }
+    return candidates;
+}
+
 std::vector<Candidate> candidatesFor(const VerifyOptions& options)
 {
     const std::vector<std::filesystem::path> shipped = shippedExperiments();
     std::vector<Candidate> candidates;
     for (const std::string& wanted : options.experiments) {
+        if (isLessonFile(wanted)) {
+            std::ranges::move(candidatesIn(wanted), std::back_inserter(candidates));
+            continue;
+        }
         candidates.push_back(find(wanted, shipped));
-        if (candidates.back().experiment.expect.empty()) {
+        if (candidates.back().experiment.expect.empty() && options.references.empty()) {
             throw BadInput(fmt::format(
                 "{} has no expectations; write some into its list \"expect\" (experiments/README.md)", wanted));
         }
@@ -122,22 +156,45 @@ Experiment seeded(const Experiment& experiment, const std::optional<std::uint64_
     return result;
 }
 
-std::vector<LaneOutcome> train(const Experiment& experiment, const VerifyOptions& options, Progress& progress)
+void writeReference(const VerifyOptions& options, const std::string& id, const ReferenceRun& reference)
+{
+    const std::filesystem::path folder = options.references;
+    std::error_code failed;
+    std::filesystem::create_directories(folder, failed);
+    const std::filesystem::path file = replacedFile(folder / (id + ".json"));
+    std::ofstream stream(file, std::ios::binary);
+    stream << referenceText(reference);
+    stream.close();
+    if (!stream) {
+        throw Error(ErrorCode::Io, fmt::format("{} cannot be written", file.string()));
+    }
+}
+
+/// What was trained, and on what.
+struct Trained
+{
+    std::vector<LaneOutcome> outcomes;
+    std::string device;
+};
+
+Trained train(const Experiment& experiment, const VerifyOptions& options, Progress& progress)
 {
     OutcomeCollector collector;
     SessionOptions sessionOptions;
     sessionOptions.device = options.device;
     sessionOptions.threads = options.threads;
     sessionOptions.observers = {&collector};
+    sessionOptions.sampling = samplingFor(experiment);
+    std::string device;
     {
         Session session(experiment, sessionOptions);
-        trainToEnd(session, [&progress](const SessionStatus& status) {
+        device = trainToEnd(session, [&progress](const SessionStatus& status) {
             progress.show(status);
             return true;
-        });
+        })->device.name;
     }
     progress.clear();
-    return collector.outcomes();
+    return {collector.outcomes(), device};
 }
 
 Verification verify(const Candidate& candidate, int further, const VerifyOptions& options, Progress& progress)
@@ -146,7 +203,12 @@ Verification verify(const Candidate& candidate, int further, const VerifyOptions
     Verification result {.candidate = &candidate, .seed = experiment.lanes.front().seed};
     const double start = steadySeconds();
     try {
-        result.judgements = judgeAll(experiment, train(experiment, options, progress));
+        const Trained trained = train(experiment, options, progress);
+        result.judgements = judgeAll(experiment, trained.outcomes);
+        if (!options.references.empty() && further == 0) {
+            writeReference(
+                options, candidate.id, makeReference(experiment, trained.outcomes, trained.device));
+        }
     } catch (const Error& error) {
         throw Error(error.code(), fmt::format("{}: {}", candidate.id, error.what()));
     }
@@ -291,7 +353,10 @@ void addVerifyCommand(CLI::App& app, Action& chosen)
     CLI::App* command = app.add_subcommand(
         "verify", "Train experiments and check what they say they show; all that ship, without arguments");
     command->add_option("experiments", options->experiments,
-        "Files, or shipped experiments by name or claim (c18_clip_before_unscale, C18)");
+        "Files (a lesson stands for its experiments), or shipped experiments by name or claim "
+        "(c18_clip_before_unscale, C18)");
+    command->add_option("--references", options->references,
+        "Write what the lanes of each did into this folder, thinned: the pictures of cards, lessons and hand-outs");
     command->add_option("--seed", options->seed, "Seed of every lane; otherwise as the file says");
     command->add_option("--seeds", options->seeds, "Repeat with so many seeds, counting up from the first")
         ->check(CLI::Range(1, 1000));

@@ -33,7 +33,7 @@ LaunchOptions parseCommandLine(const QApplication& application)
     parser.addHelpOption();
     parser.addVersionOption();
     parser.addPositionalArgument(
-        QStringLiteral("FILE"), QStringLiteral("Experiment or checkpoint to open"), QStringLiteral("[FILE]"));
+        QStringLiteral("FILE"), QStringLiteral("Experiment, lesson or checkpoint to open"), QStringLiteral("[FILE]"));
     const QCommandLineOption database(
         QStringLiteral("db"), QStringLiteral("Store runs in this file."), QStringLiteral("FILE"));
     const QCommandLineOption noDatabase(QStringLiteral("no-db"), QStringLiteral("Store no runs."));
@@ -101,6 +101,9 @@ int launch(const LaunchOptions& options)
         window.setPresenting(true);
     }
     window.openFirst(options.experiment);
+    if (options.experiment.isEmpty() && !isPicture) {
+        window.showStart();
+    }
     if (isPicture) {
         return takeScreenshot(window, options);
     }

@@ -9,7 +9,7 @@ struct Claim
 {
     std::string id; ///< "C18"
     std::string says;
-    std::string verdict; ///< whether a run bears it out: "holds", "partly", "does not hold"
+    std::string verdict; ///< whether a run bears it out: "holds", "partly", "does not hold", "depends"
     bool operator==(const Claim&) const = default;
 };
 

@@ -31,14 +31,16 @@ constexpr std::array metrics {
     RunMetricInfo {RunMetric::MinScale, "min_scale", true},
     RunMetricInfo {RunMetric::MaxScale, "max_scale", true},
     RunMetricInfo {RunMetric::Growths, "growths", true},
-    RunMetricInfo {RunMetric::MeanGradNorm, "mean_grad_norm", true},
-    RunMetricInfo {RunMetric::MaxGradNorm, "max_grad_norm", true},
+    RunMetricInfo {RunMetric::MeanGradNorm, "mean_grad_norm", true, LayerUse::May},
+    RunMetricInfo {RunMetric::MaxGradNorm, "max_grad_norm", true, LayerUse::May},
     RunMetricInfo {RunMetric::MeanGradNormClipped, "mean_grad_norm_clipped", true},
-    RunMetricInfo {RunMetric::Flushed, "flushed", true},
-    RunMetricInfo {RunMetric::Subnormal, "subnormal", true},
-    RunMetricInfo {RunMetric::Overflowed, "overflowed", true},
-    RunMetricInfo {RunMetric::UpdateRatio, "update_ratio", true},
-    RunMetricInfo {RunMetric::UnmovedSteps, "unmoved_steps", true},
+    RunMetricInfo {RunMetric::Flushed, "flushed", true, LayerUse::May},
+    RunMetricInfo {RunMetric::Subnormal, "subnormal", true, LayerUse::May},
+    RunMetricInfo {RunMetric::Overflowed, "overflowed", true, LayerUse::May},
+    RunMetricInfo {RunMetric::UpdateRatio, "update_ratio", true, LayerUse::May},
+    RunMetricInfo {RunMetric::MaxUpdateRatio, "max_update_ratio", true, LayerUse::May},
+    RunMetricInfo {RunMetric::UnmovedSteps, "unmoved_steps", true, LayerUse::May},
+    RunMetricInfo {RunMetric::Cosine, "cosine", true, LayerUse::Must},
     RunMetricInfo {RunMetric::WeightsDistance, "weights_distance", true},
     RunMetricInfo {RunMetric::DataMs, "data_ms", true},
     RunMetricInfo {RunMetric::StepMs, "step_ms", true},
@@ -131,6 +133,15 @@ Measure measureAt(const nlohmann::json& object, std::span<const std::string> lan
         }
         measure.steps = spanAt(*steps, place);
     }
+    if (object.contains("layer")) {
+        measure.layer = lineAt(object, "layer", place);
+    }
+    if (measure.layer.empty() != (info.layer == LayerUse::No) && info.layer != LayerUse::May) {
+        failAt(place, "layer",
+            info.layer == LayerUse::No
+                ? fmt::format("cannot restrict {}, which is not known by layer; leave it out", info.name)
+                : fmt::format("is missing; {} is known by layer alone", info.name));
+    }
     return measure;
 }
 
@@ -149,7 +160,7 @@ void readRight(Expectation& expectation, const nlohmann::json& right, std::span<
                        : "a number, or an object with lane and metric"));
     }
     const DocumentPlace inner {place.source, place.prefix + "right."};
-    checkKeys(right, {"lane", "metric", "steps", "times"}, 2, "a side of an expectation", inner);
+    checkKeys(right, {"lane", "metric", "steps", "layer", "times"}, 2, "a side of an expectation", inner);
     expectation.right = measureAt(right, lanes, inner);
     if (isText != (expectation.right->metric == RunMetric::WeightsHash)) {
         failAt(inner, "metric",
@@ -176,7 +187,7 @@ Expectation readExpectation(const nlohmann::json& entry, std::span<const std::st
         failAt(place, "left", fmt::format("is {}; it must be an object with lane and metric", shortText(left)));
     }
     const DocumentPlace inner {place.source, place.prefix + "left."};
-    checkKeys(left, {"lane", "metric", "steps"}, 2, "a side of an expectation", inner);
+    checkKeys(left, {"lane", "metric", "steps", "layer"}, 2, "a side of an expectation", inner);
     expectation.left = measureAt(left, lanes, inner);
     expectation.op = static_cast<Comparison>(choiceAt(entry, "op", names, "no comparison", place));
     const bool isEquality = expectation.op == Comparison::Equal || expectation.op == Comparison::NotEqual;
@@ -197,6 +208,12 @@ std::span<const RunMetricInfo> runMetricTable()
 std::string_view nameOf(Comparison op)
 {
     return operators.at(static_cast<std::size_t>(op));
+}
+
+std::optional<Comparison> comparisonNamed(std::string_view name)
+{
+    const auto* const found = std::find(operators.begin(), operators.end(), name);
+    return found == operators.end() ? std::nullopt : std::optional(static_cast<Comparison>(found - operators.begin()));
 }
 
 std::vector<Expectation> readExpectations(
@@ -223,7 +240,7 @@ Claim readClaim(const nlohmann::json& claim, const std::string& source)
         failAt({source, ""}, "claim",
             fmt::format("is {}; it must be an object with id, says and verdict", shortText(claim)));
     }
-    static const std::vector<std::string> verdicts {"holds", "partly", "does not hold"};
+    static const std::vector<std::string> verdicts {"holds", "partly", "does not hold", "depends"};
     const DocumentPlace place {source, "claim."};
     checkKeys(claim, {"id", "says", "verdict"}, 3, "a claim", place);
     return {lineAt(claim, "id", place), lineAt(claim, "says", place),

@@ -15,6 +15,8 @@
 
 namespace mantissa {
 
+struct LaneConfig;
+
 enum class RunMetric : std::uint8_t {
     FinalLoss,
     MinLoss,
@@ -37,7 +39,9 @@ enum class RunMetric : std::uint8_t {
     Subnormal,
     Overflowed,
     UpdateRatio,
+    MaxUpdateRatio,
     UnmovedSteps,
+    Cosine,
     WeightsDistance,
     DataMs,
     StepMs,
@@ -59,12 +63,16 @@ enum class RunMetric : std::uint8_t {
     BytesTotal,
 };
 
+/// Whether a metric can be one layer's.
+enum class LayerUse : std::uint8_t { No, May, Must };
+
 /// One metric's row.
 struct RunMetricInfo
 {
     RunMetric metric;
     std::string_view name; ///< "loss_drop"
     bool isPerStep; ///< a range of steps may restrict it
+    LayerUse layer = LayerUse::No;
 };
 
 std::span<const RunMetricInfo> runMetricTable();
@@ -73,6 +81,7 @@ enum class Comparison : std::uint8_t { Less, LessOrEqual, Greater, GreaterOrEqua
 
 /// "<", "<=", ...
 std::string_view nameOf(Comparison op);
+std::optional<Comparison> comparisonNamed(std::string_view name);
 
 /// The first and the last step, both included.
 struct StepInterval
@@ -87,6 +96,7 @@ struct Measure
     std::string lane;
     RunMetric metric = RunMetric::FinalLoss;
     std::optional<StepInterval> steps {}; ///< nothing: all
+    std::string layer {}; ///< of this layer alone, at the steps that are looked at; empty: of the whole lane
 };
 
 /// One comparison: left op number, or left op number * right.
@@ -103,6 +113,10 @@ struct Expectation
 /// key, metric or lane. `source` names the file in messages.
 std::vector<Expectation> readExpectations(
     const nlohmann::json& expect, std::span<const std::string> lanes, const std::string& source);
+
+/// Checks that each layer named is one of its lane's model, as far as that can be known without the lane's data. Throws
+/// as readExpectations().
+void checkLayers(std::span<const Expectation> expectations, std::span<const LaneConfig> lanes, const std::string& source);
 
 /// As readExpectations(), for a claim.
 Claim readClaim(const nlohmann::json& claim, const std::string& source);

@@ -2,6 +2,7 @@
 
 #include "engine/autocast/policy.h"
 #include "engine/core/error.h"
+#include "engine/core/json_file.h"
 #include "engine/core/json_text.h"
 #include "engine/core/nearest_name.h"
 #include "engine/core/text.h"
@@ -16,7 +17,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <limits>
 #include <set>
 
@@ -59,6 +59,9 @@ void checkVersion(const nlohmann::json& document, const DocumentPlace& place)
                 "the file holds {}; an experiment is an object that begins with \"mantissa\": 1", shortText(document)));
     }
     const auto version = document.find("mantissa");
+    if (version == document.end() && document.contains("mantissa_lesson")) {
+        failAt(place, "", "the file is a lesson, not an experiment; verify takes both, and the window opens both");
+    }
     if (version == document.end()) {
         failAt(place, "mantissa", "is missing; an experiment begins with \"mantissa\": 1");
     }
@@ -421,7 +424,7 @@ Experiment parseExperiment(std::string_view text, const std::string& source)
         experiment.claim = readClaim(*claim, source);
     }
     if (const auto expect = document.find("expect"); expect != document.end()) {
-        readExpectations(*expect, namesOf(experiment.lanes), source);
+        checkLayers(readExpectations(*expect, namesOf(experiment.lanes), source), experiment.lanes, source);
         experiment.expect = *expect;
     }
     return experiment;
@@ -429,23 +432,7 @@ Experiment parseExperiment(std::string_view text, const std::string& source)
 
 Experiment loadExperiment(const std::filesystem::path& file)
 {
-    std::error_code ignored;
-    if (std::filesystem::is_directory(file, ignored)) {
-        throw Error(ErrorCode::Io, fmt::format("{} is a folder; name an experiment file (.json) in it", file.string()));
-    }
-    std::ifstream stream(file, std::ios::binary);
-    if (!stream) {
-        throw Error(ErrorCode::Io,
-            fmt::format("cannot read {}: {}", file.string(),
-                std::filesystem::exists(file, ignored) ? "no permission" : "there is no such file"));
-    }
-    std::string text(maxJsonBytes + 1, '\0');
-    stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-    if (stream.bad()) {
-        throw Error(ErrorCode::Io, fmt::format("reading {} failed halfway", file.string()));
-    }
-    text.resize(static_cast<std::size_t>(stream.gcount()));
-    Experiment experiment = parseExperiment(text, file.string());
+    Experiment experiment = parseExperiment(readJsonText(file, "an experiment file (.json)"), file.string());
     experiment.directory = file.parent_path();
     return experiment;
 }

@@ -1,6 +1,20 @@
 #include "engine/verify/lane_outcome.h"
 
+#include "engine/train/expectation.h"
+
+#include <algorithm>
+
 namespace mantissa {
+
+SamplingPlan samplingFor(const Experiment& experiment)
+{
+    constexpr std::int64_t every = 10;
+    const auto namesLayer = [](const nlohmann::json& side) { return side.is_object() && side.contains("layer"); };
+    const bool isWanted = std::ranges::any_of(experiment.expect, [&](const nlohmann::json& expectation) {
+        return namesLayer(expectation.at("left")) || namesLayer(expectation.at("right"));
+    });
+    return isWanted ? SamplingPlan {.every = every, .thins = false} : SamplingPlan {};
+}
 
 void OutcomeCollector::runStarted(const RunStart& start)
 {
@@ -12,6 +26,11 @@ void OutcomeCollector::stepsRecorded(std::span<const StepRecord> records)
     for (const StepRecord& record : records) {
         m_lanes[record.lane].records.push_back(record);
     }
+}
+
+void OutcomeCollector::stepSampled(const std::shared_ptr<const StepSample>& sample)
+{
+    m_lanes[sample->lane].sampled.push_back({sample->step, figuresOf(*sample, LayerGrouping::Layers)});
 }
 
 void OutcomeCollector::runEnded(std::uint32_t lane, const RunSummary& summary)

@@ -230,6 +230,9 @@ double overSteps(RunMetric metric, Records records)
     case RunMetric::UpdateRatio:
         return median(measured(
             records, [](const StepRecord& record) { return record.updateRatio; }, isTaken));
+    case RunMetric::MaxUpdateRatio:
+        return largest(measured(
+            records, [](const StepRecord& record) { return record.updateRatio; }, isTaken));
     case RunMetric::UnmovedSteps:
         return count(records, [](const StepRecord& record) { return !record.skipped && record.updateRatio == 0; });
     case RunMetric::WeightsDistance:
@@ -283,12 +286,64 @@ double overRun(RunMetric metric, const RunSummary& summary)
     }
 }
 
+/// The layer's measure at the steps that were looked at; what is not known there is left out.
+std::vector<double> layerValues(const LaneOutcome& outcome, const Measure& measure, LayerMeasure what)
+{
+    std::vector<double> values;
+    for (const SampledLayers& sample : outcome.sampled) {
+        if (measure.steps && (sample.step < measure.steps->first || sample.step > measure.steps->last)) {
+            continue;
+        }
+        const auto layer = std::ranges::find(sample.layers, measure.layer, &LayerFigures::name);
+        if (layer != sample.layers.end() && !std::isnan((*layer)[what])) {
+            values.push_back((*layer)[what]);
+        }
+    }
+    return values;
+}
+
+/// A metric of a layer; NaN for one that is not known by layer.
+double overLayer(const LaneOutcome& outcome, const Measure& measure)
+{
+    const auto values = [&](LayerMeasure what) { return layerValues(outcome, measure, what); };
+    const auto finiteNorms = [&] {
+        std::vector<double> norms = values(LayerMeasure::GradientNorm);
+        std::erase_if(norms, [](double norm) { return !std::isfinite(norm); });
+        return norms;
+    };
+    switch (measure.metric) {
+    case RunMetric::MeanGradNorm:
+        return mean(finiteNorms());
+    case RunMetric::MaxGradNorm:
+        return largest(finiteNorms());
+    case RunMetric::Flushed:
+        return mean(values(LayerMeasure::Flushed));
+    case RunMetric::Subnormal:
+        return mean(values(LayerMeasure::Subnormal));
+    case RunMetric::Overflowed:
+        return mean(values(LayerMeasure::Overflowed));
+    case RunMetric::UpdateRatio:
+        return median(values(LayerMeasure::UpdateRatio));
+    case RunMetric::MaxUpdateRatio:
+        return largest(values(LayerMeasure::UpdateRatio));
+    case RunMetric::UnmovedSteps:
+        return static_cast<double>(std::ranges::count(values(LayerMeasure::UpdateRatio), 0.0));
+    case RunMetric::Cosine:
+        return mean(values(LayerMeasure::Cosine));
+    default:
+        return nothing;
+    }
+}
+
 } // namespace
 
 MetricValue valueOf(const Measure& measure, const LaneOutcome& outcome)
 {
     if (measure.metric == RunMetric::WeightsHash) {
         return outcome.summary.weightsHash;
+    }
+    if (!measure.layer.empty()) {
+        return overLayer(outcome, measure);
     }
     const auto row = std::ranges::find(runMetricTable(), measure.metric, &RunMetricInfo::metric);
     return row->isPerStep ? overSteps(measure.metric, within(outcome.records, measure.steps))

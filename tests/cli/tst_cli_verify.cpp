@@ -86,6 +86,53 @@ private slots:
         QVERIFY(words.err.contains("good (2 of 2)"));
     }
 
+    void aLessonStandsForItsExperiments()
+    {
+        const QString own = experiment(fault, "1");
+        const auto lesson = [&own](const QString& more) {
+            return QString(R"({"mantissa_lesson": 1, "name": "L", "steps": [
+                {"title": "a", "minutes": 1, "experiment": %1}, {"title": "b", "minutes": 1},
+                {"title": "c", "minutes": 1, "experiment": "c10_nan_lowers_the_scale"},
+                {"title": "d", "minutes": 1, "experiment": "c10_nan_lowers_the_scale"}%2]})")
+                .arg(own, more);
+        };
+        const CliResult good = m_cli.run({"verify", m_cli.write("l.mantissa-lesson", lesson("")), "--json"});
+        QCOMPARE(good.code, 0);
+        const QJsonArray experiments = good.json()["experiments"].toArray();
+        QCOMPARE(experiments.size(), 2);
+        QCOMPARE(experiments[0].toObject()["id"].toString(), QString("l, step 1"));
+        QCOMPARE(experiments[1].toObject()["id"].toString(), QString("c10_nan_lowers_the_scale"));
+
+        const CliResult bad = m_cli.run({"verify", m_cli.write("m.json", lesson(R"(, {"titel": "e"})"))});
+        QCOMPARE(bad.code, 2);
+        QVERIFY2(bad.err.contains("steps[4].titel is not a key of a step of a lesson"), qPrintable(bad.err));
+        const CliResult none = m_cli.run(
+            {"verify", m_cli.write("n.json", R"({"mantissa_lesson": 1, "name": "L", "steps": [{"title": "b", "minutes": 1}]})")});
+        QCOMPARE(none.code, 2);
+        QVERIFY2(none.err.contains("is a valid lesson, but none of its experiments has expectations"), qPrintable(none.err));
+    }
+
+    void writesReferenceRuns()
+    {
+        const QString folder = m_cli.path("references");
+        const CliResult result = m_cli.run(
+            {"verify", m_cli.write("good.json", experiment(fault, "1")), "--seeds", "2", "--references", folder, "--json"});
+        QCOMPARE(result.code, 0);
+        QFile file(folder + "/good.json");
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        const QJsonObject reference = QJsonDocument::fromJson(file.readAll()).object();
+        QCOMPARE(reference["seed"].toInt(), 3);
+        QCOMPARE(reference["lanes"].toArray().size(), 2);
+        const QJsonObject lane = reference["lanes"].toArray()[1].toObject();
+        QCOMPARE(lane["name"].toString(), QString("B"));
+        QCOMPARE(lane["skips"].toArray(), QJsonArray {5});
+        QCOMPARE(lane["loss"].toArray().size(), 24);
+        QCOMPARE(reference["expectations"].toArray().size(), 3);
+        const CliResult refused = m_cli.run({"verify", m_cli.path("good.json"), "--references", "/dev/null/x"});
+        QCOMPARE(refused.code, 1);
+        QVERIFY2(refused.err.contains("/dev/null/x/good.json"), qPrintable(refused.err));
+    }
+
     void repeatsWithOtherSeeds()
     {
         const QString file = m_cli.write("good.json", experiment(fault, "1"));

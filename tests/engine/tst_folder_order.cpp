@@ -18,11 +18,11 @@ const std::vector<QStringList> rows {
     {"engine/nn", "engine/data"},
     {"engine/train"},
     {"engine/diagnose", "engine/store", "engine/verify", "engine/pytorch"},
-    {"engine/protocol"},
+    {"engine/protocol", "engine/lesson"},
     {"ui/style"},
     {"ui/models", "ui/plots", "ui/session"},
-    {"ui/compare", "ui/graph", "ui/gradients", "ui/layers", "ui/report", "ui/predict", "ui/time"},
-    {"ui/protocol"},
+    {"ui/compare", "ui/graph", "ui/gradients", "ui/layers", "ui/report", "ui/predict", "ui/start", "ui/time"},
+    {"ui/lesson", "ui/protocol"},
     {"ui/views"},
     {"app"},
 };
@@ -37,7 +37,7 @@ struct Ban
 
 const std::vector<Ban> bans {
     {QRegularExpression("^engine/"), QRegularExpression("^(Q[A-Z]|Qt|qcustomplot)"), "the engine is free of Qt"},
-    {QRegularExpression("^(app|ui/(compare|graph|gradients|layers|models|predict|session|style|time|views))/"),
+    {QRegularExpression("^(app|ui/(compare|graph|gradients|layers|lesson|models|predict|session|start|style|time|views))/"),
         QRegularExpression("^qcustomplot"), "only ui/plots knows the plotting library"},
     {QRegularExpression("^ui/"), QRegularExpression("^engine/(ops|autodiff)/"),
         "the window does not look into the engine's ops"},

@@ -49,6 +49,22 @@ LaneOutcome outcome(const std::string& name)
         }
         result.records.push_back(record);
     }
+    // Looked at in steps 0, 5 and 10: fc1 does not move in the last of them.
+    for (int step = 0; step < 12; step += 5) {
+        LayerFigures fc1 {"fc1"};
+        LayerFigures fc2 {"fc2"};
+        fc1.values.fill(missing);
+        fc2.values.fill(missing);
+        const auto set = [](LayerFigures& layer, LayerMeasure measure, double value) {
+            layer.values[static_cast<std::size_t>(measure)] = value;
+        };
+        set(fc1, LayerMeasure::GradientNorm, step == 5 ? inf : step + 2);
+        set(fc1, LayerMeasure::Flushed, step == 10 ? 0.25 : 0.5);
+        set(fc1, LayerMeasure::UpdateRatio, step == 10 ? 0 : 0.01 * (step + 1));
+        set(fc1, LayerMeasure::Cosine, step == 0 ? missing : 0.5 + 0.02 * step);
+        set(fc2, LayerMeasure::UpdateRatio, 1);
+        result.sampled.push_back({step, {fc1, fc2}});
+    }
     RunSummary& s = result.summary;
     s.steps = 12;
     s.status = RunStatus::Finished;
@@ -67,10 +83,10 @@ json expectation(const std::string& left, const std::string& op, const std::stri
     return {{"that", "t"}, {"left", json::parse(left)}, {"op", op}, {"right", json::parse(right)}};
 }
 
-double number(const std::string& metric, const std::string& steps = "")
+double number(const std::string& metric, const std::string& steps = "", const std::string& layer = "")
 {
-    const std::string left
-        = R"({"lane": "A", "metric": ")" + metric + "\"" + (steps.empty() ? "" : ", \"steps\": " + steps) + "}";
+    const std::string left = R"({"lane": "A", "metric": ")" + metric + "\""
+        + (layer.empty() ? "" : ", \"layer\": \"" + layer + "\"") + (steps.empty() ? "" : ", \"steps\": " + steps) + "}";
     const auto read = readExpectations(json::array({expectation(left, "<", "0")}), lanes, "");
     return std::get<double>(valueOf(read.at(0).left, outcome("A")));
 }
@@ -98,6 +114,74 @@ class TestVerify : public QObject
 
 private slots:
 
+    void measuresLayers_data()
+    {
+        QTest::addColumn<QString>("metric");
+        QTest::addColumn<QString>("layer");
+        QTest::addColumn<QString>("steps");
+        QTest::addColumn<double>("value");
+        const auto row = [](const char* metric, const char* layer, const char* steps, double value) {
+            QTest::addRow("%s %s %s", metric, layer, steps) << QString(metric) << QString(layer) << QString(steps) << value;
+        };
+        row("mean_grad_norm", "fc1", "", 7); // the infinite one is left out
+        row("max_grad_norm", "fc1", "", 12);
+        row("flushed", "fc1", "", 1.25 / 3);
+        row("flushed", "fc1", "[0, 9]", 0.5);
+        row("update_ratio", "fc1", "", 0.01);
+        row("max_update_ratio", "fc1", "", 0.06);
+        row("max_update_ratio", "fc1", "[6, 11]", 0);
+        row("unmoved_steps", "fc1", "", 1);
+        row("unmoved_steps", "fc2", "", 0);
+        row("cosine", "fc1", "", 0.65);
+        row("cosine", "fc2", "", missing);
+        row("subnormal", "fc1", "", missing);
+        row("flushed", "fc9", "", missing); // which no model check has seen
+    }
+
+    void measuresLayers()
+    {
+        QFETCH(const QString, metric);
+        QFETCH(const QString, layer);
+        QFETCH(const QString, steps);
+        QFETCH(const double, value);
+        const double is = number(metric.toStdString(), steps.toStdString(), layer.toStdString());
+        QVERIFY2(std::isnan(value) ? std::isnan(is) : std::abs(is - value) < 1e-12, qPrintable(QString::number(is)));
+    }
+
+    void layersAreCheckedWhenTheFileIsRead_data()
+    {
+        QTest::addColumn<QString>("left");
+        QTest::addColumn<QString>("message");
+        const auto row = [](const char* left, const char* message) {
+            QTest::addRow("%s", left) << QString(left) << QString(message);
+        };
+        row(R"({"lane": "A", "metric": "flushed", "layer": "fc1"})", "no error");
+        row(R"({"lane": "A", "metric": "flushed", "layer": "fc9"})",
+            "f: expect[0].left.layer is \"fc9\", but the model of lane \"A\" has no such layer; did you mean \"fc1\"?");
+        row(R"({"lane": "A", "metric": "flushed", "layer": ""})", "f: expect[0].left.layer is \"\"; it must be a text");
+        row(R"({"lane": "A", "metric": "flushed", "layer": 1})", "f: expect[0].left.layer is 1");
+        row(R"({"lane": "A", "metric": "loss_drop", "layer": "fc1"})",
+            "f: expect[0].left.layer cannot restrict loss_drop, which is not known by layer");
+        row(R"({"lane": "A", "metric": "cosine"})", "f: expect[0].left.layer is missing; cosine is known by layer alone");
+        row(R"({"lane": "A", "metric": "flushed", "lyaer": "fc1"})", "did you mean \"layer\"?");
+        row(R"({"lane": "gpt", "metric": "cosine", "layer": "blocks.0.mlp.fc1"})", "no error");
+        row(R"({"lane": "gpt", "metric": "cosine", "layer": "blocks.9.mlp.fc1"})", "has no such layer");
+        row(R"({"lane": "cnn", "metric": "cosine", "layer": "conv2"})", "no error");
+        row(R"({"lane": "cnn", "metric": "cosine", "layer": "act1"})", "has no such layer"); // nothing to learn in it
+    }
+
+    void layersAreCheckedWhenTheFileIsRead()
+    {
+        QFETCH(const QString, left);
+        QFETCH(const QString, message);
+        const std::string text = R"({"mantissa": 1, "lanes": [{"name": "A"},
+            {"name": "gpt", "data": {"kind": "modular_addition"}, "model": {"kind": "gpt"}}, {"name": "cnn", "model": {"kind": "cnn"}}],
+            "expect": [{"that": "t", "op": "<", "right": 1, "left": )"
+            + left.toStdString() + "}]}";
+        const QString is = messageOf([&] { parseExperiment(text, "f"); });
+        QVERIFY2(is.contains(message), qPrintable(is));
+    }
+
     void measures_data()
     {
         QTest::addColumn<QString>("metric");
@@ -107,6 +191,7 @@ private slots:
             QTest::addRow("%s %s", metric, steps) << QString(metric) << QString(steps) << value;
         };
         row("final_loss", "", 1);
+        row("max_update_ratio", "", 0.11);
         row("final_loss", "[0, 2]", 10);
         row("min_loss", "", 1);
         row("min_loss", "[2, 5]", 7);
@@ -179,7 +264,8 @@ private slots:
         for (const RunMetricInfo& info : runMetricTable()) {
             // Over steps whose numbers are all there: nothing that is listed is without a value.
             const Measure measure {
-                "A", info.metric, info.isPerStep ? std::optional(StepInterval {4, 11}) : std::nullopt};
+                "A", info.metric, info.isPerStep ? std::optional(StepInterval {4, 11}) : std::nullopt,
+                info.layer == LayerUse::Must ? "fc1" : ""};
             const MetricValue value = valueOf(measure, one);
             const auto* number = std::get_if<double>(&value);
             QVERIFY2(number == nullptr || !std::isnan(*number), std::string(info.name).c_str());

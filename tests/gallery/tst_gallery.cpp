@@ -16,6 +16,7 @@ std::vector<LaneOutcome> train(const Experiment& experiment)
     OutcomeCollector collector;
     SessionOptions options;
     options.observers = {&collector};
+    options.sampling = samplingFor(experiment);
     Session session(experiment, options);
     session.run();
     session.waitUntilIdle();

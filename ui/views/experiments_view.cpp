@@ -1,5 +1,6 @@
 #include "ui/views/experiments_view.h"
 
+#include "engine/lesson/lesson.h"
 #include "engine/verify/shipped_experiments.h"
 #include "ui/session/app_paths.h"
 
@@ -93,6 +94,11 @@ void ExperimentsView::reload(const QString& openFile)
     recent.removeIf([&](const QString& file) { return examples.contains(file) || gallery.contains(file); });
     addSection(tr("Examples"), examples);
     addSection(tr("Gallery: claims about AMP"), gallery);
+    QStringList lessons;
+    for (const std::filesystem::path& file : shippedLessons()) {
+        lessons.append(QString::fromStdString(file.string()));
+    }
+    addSection(tr("Lessons"), lessons);
     addSection(tr("Recent"), recent);
 }
 
@@ -111,14 +117,6 @@ void ExperimentsView::open(QTreeWidgetItem* item)
     const QString file = item->data(0, Qt::UserRole).toString();
     if (!file.isEmpty()) {
         emit openRequested(file);
-    }
-}
-
-void ExperimentsView::focusGallery()
-{
-    m_list->setFocus(Qt::ShortcutFocusReason);
-    if (!m_list->currentItem() && m_list->topLevelItemCount() > 0) {
-        m_list->setCurrentItem(m_list->topLevelItem(0)->child(0));
     }
 }
 

@@ -18,7 +18,6 @@ public:
     /// Reads the folder and the recent list again and marks `openFile`.
     void reload(const QString& openFile);
     void showText(const QString& title, const QString& markdown);
-    void focusGallery();
 
     [[nodiscard]] QTreeWidget* list() const { return m_list; }
 

@@ -52,6 +52,7 @@ LaneCard::LaneCard(SessionController* controller, std::uint32_t lane, QWidget* p
     m_valuesPart = makeValues();
     column->addWidget(m_valuesPart);
     m_settingsPart = makeSettings();
+    m_settingsPart->setObjectName(QStringLiteral("laneSettings"));
     column->addWidget(m_settingsPart);
     connectControls();
     setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
@@ -83,6 +84,7 @@ QWidget* LaneCard::makeHeader()
     m_lock = makeButton(lineIcon(QStringLiteral("lock")), tr("Comparison lock"), {});
 
     m_more = makeButton(lineIcon(QStringLiteral("more")), tr("Lane menu"), tr("Hide, duplicate, compare with, remove"));
+    m_more->setObjectName(QStringLiteral("laneMenu"));
     m_more->setPopupMode(QToolButton::InstantPopup);
     m_more->setStyleSheet(QStringLiteral("QToolButton::menu-indicator { image: none; }"));
     auto* menu = new QMenu(m_more);

@@ -50,6 +50,7 @@ LaneList::LaneList(SessionController* controller, QWidget* parent)
     column->addWidget(m_scroll, 1);
 
     auto* add = new QToolButton;
+    add->setObjectName(QStringLiteral("addLane"));
     add->setText(tr("Add lane"));
     add->setIcon(lineIcon(QStringLiteral("add")));
     add->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);

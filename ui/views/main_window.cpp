@@ -6,10 +6,13 @@
 #include "ui/gradients/gradients_panel.h"
 #include "ui/graph/op_map_panel.h"
 #include "ui/layers/layers_panel.h"
+#include "ui/lesson/control_locks.h"
+#include "ui/lesson/lesson_panel.h"
 #include "ui/models/run_cells.h"
 #include "ui/plots/dashboard.h"
 #include "ui/session/app_paths.h"
 #include "ui/session/run_loader.h"
+#include "ui/start/start_page.h"
 #include "ui/style/number_format.h"
 #include "ui/style/theme.h"
 #include "ui/time/time_panel.h"
@@ -81,6 +84,9 @@ MainWindow::MainWindow(const Options& options, QWidget* parent)
     , m_findings(new FindingsPanel(m_controller, m_loader))
     , m_changes(new LiveChanges(m_controller, m_dashboard->undoStack(), this))
     , m_statusLine(new StatusLine(m_controller))
+    , m_start(new StartPage)
+    , m_lesson(new LessonPanel)
+    , m_locks(new ControlLocks(this))
     , m_remembersState(options.remembersState)
 {
     setObjectName(QStringLiteral("mainWindow"));
@@ -103,13 +109,16 @@ MainWindow::MainWindow(const Options& options, QWidget* parent)
     column->setSpacing(0);
     column->addWidget(m_messages);
     column->addWidget(m_tabs, 1);
+    makeStart(column);
     setCentralWidget(centre);
     addToolBar(Qt::TopToolBarArea, m_runBar);
     statusBar()->addPermanentWidget(m_statusLine);
     statusBar()->setSizeGripEnabled(false);
 
     makeDocks();
+    makeLessons();
     makeMenus();
+    makeLocks();
     connectSession();
     connectLanes();
     connectOpMap();
@@ -431,6 +440,7 @@ void MainWindow::followLanes()
             m_dashboard->setLaneVisible(lane, false);
         }
     }
+    m_locks->reapply();
     m_opMap->setLanes(looks);
     m_layers->setLanes(looks);
     m_time->setLanes(looks);

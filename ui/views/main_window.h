@@ -19,18 +19,21 @@ class QActionGroup;
 class QDockWidget;
 class QMenu;
 class QTabWidget;
+class QVBoxLayout;
 
 namespace mantissa {
 
 class Dashboard;
 class CodeView;
 class ComparePanel;
+class ControlLocks;
 class EventsView;
 class ExperimentsView;
 class FindingsPanel;
 class GradientsPanel;
 class LaneList;
 class LayersPanel;
+class LessonPanel;
 class LiveChanges;
 class MessageBar;
 class OpMapPanel;
@@ -39,9 +42,12 @@ class RunBar;
 class RunLoader;
 class RunsView;
 class SetupPanel;
+class StartPage;
 class StepPanel;
 class StatusLine;
 class TimePanel;
+struct LessonStep;
+struct ReferenceRun;
 struct StoredCurves;
 struct StoredLook;
 
@@ -63,6 +69,17 @@ public:
     /// Opens an experiment file; what is wrong with it is said in the message bar and the present one stays. Asks how
     /// to resume, if it is a checkpoint.
     bool openFile(const QString& file);
+    /// Begins a lesson at its first step; openFile() does so for a lesson's file.
+    bool openLesson(const QString& file);
+    /// Writes the open experiment, and what came out of it if it has ended, as a lesson of one step.
+    bool saveLesson(const QString& file);
+    /// Unlocks and shows everything again.
+    void leaveLesson();
+    /// The gallery as cards, lessons and recent files, in the place of plots and panels, until something is opened or
+    /// trained.
+    void showStart();
+    void leaveStart();
+    [[nodiscard]] bool showsStart() const;
     /// Asks how to resume the lane in the file, or from which of a stored run's checkpoints.
     void openCheckpoint(const QString& file);
     void resumeRun(RunId run);
@@ -106,6 +123,10 @@ public:
     [[nodiscard]] FindingsPanel* findings() const { return m_findings; }
 
     [[nodiscard]] ExperimentsView* experimentsView() const { return m_experiments; }
+
+    [[nodiscard]] StartPage* startPage() const { return m_start; }
+
+    [[nodiscard]] LessonPanel* lessonPanel() const { return m_lesson; }
 
     [[nodiscard]] MessageBar* messageBar() const { return m_messages; }
 
@@ -192,7 +213,19 @@ private:
     void chooseWeights();
     void useWeights(const QString& file, const QString& problem);
 
+    // main_window_lessons.cpp
+    void makeStart(QVBoxLayout* column);
+    void makeLessons();
+    void makeLessonMenu();
+    void makeLocks();
+    void enterStep(const LessonStep& step);
+    void followLesson();
+    void showHandouts();
+    void makeLesson();
+    [[nodiscard]] std::optional<ReferenceRun> finishedReference() const;
+
     // main_window_files.cpp
+    void hideForPresenting();
     void openExperiment(Experiment experiment, const std::filesystem::path& file);
     void newExperiment();
     void chooseFile();
@@ -224,6 +257,9 @@ private:
     FindingsPanel* m_findings;
     LiveChanges* m_changes;
     StatusLine* m_statusLine;
+    StartPage* m_start;
+    LessonPanel* m_lesson;
+    ControlLocks* m_locks;
     QDockWidget* m_experimentsDock = nullptr;
     QDockWidget* m_setupDock = nullptr;
     QDockWidget* m_lanesDock = nullptr;
@@ -232,12 +268,16 @@ private:
     QDockWidget* m_codeDock = nullptr;
     QDockWidget* m_stepDock = nullptr;
     QDockWidget* m_findingsDock = nullptr;
+    QDockWidget* m_lessonDock = nullptr;
     QMenu* m_recentMenu = nullptr;
+    QMenu* m_lessonsMenu = nullptr;
     QActionGroup* m_themes = nullptr;
     QAction* m_presenter = nullptr;
     QByteArray m_layoutBeforePresenting;
     qreal m_pointSizeBeforePresenting = 0;
     bool m_isPresenting = false;
+    QByteArray m_layoutBeforeStart;
+    std::optional<std::int64_t> m_startedAt; ///< the step at which the start page was shown; nothing: it is not
     bool m_remembersState = true;
     std::uint64_t m_droppedSeen = 0;
     bool m_wantsCurves = false; ///< curves are to be read from the database as soon as lanes are known

@@ -1,5 +1,8 @@
 /// Experiment files, what the window remembers, and how it looks: theme and presenter layout.
+#include "engine/lesson/lesson.h"
 #include "engine/verify/shipped_experiments.h"
+#include "ui/lesson/control_locks.h"
+#include "ui/lesson/lesson_panel.h"
 #include "ui/plots/dashboard.h"
 #include "ui/session/app_paths.h"
 #include "ui/style/theme.h"
@@ -53,6 +56,9 @@ bool MainWindow::openFile(const QString& file)
         openCheckpoint(file);
         return true;
     }
+    if (isLessonFile(file.toStdString())) {
+        return openLesson(file);
+    }
     try {
         const std::filesystem::path path = file.toStdString();
         openExperiment(loadExperiment(path), path);
@@ -81,6 +87,11 @@ void MainWindow::openFirst(const QString& wanted)
     if (isTensorFile(wanted)) {
         openFirst();
         openCheckpoint(wanted);
+        return;
+    }
+    if (isLessonFile(wanted.toStdString())) {
+        openFirst();
+        openLesson(wanted); // over the default experiment: its first step may have none
         return;
     }
     if (!wanted.isEmpty() && openFile(wanted)) {
@@ -119,7 +130,8 @@ void MainWindow::chooseFile()
 {
     const QString present = QString::fromStdString(m_controller->document().file().string());
     const QString file
-        = QFileDialog::getOpenFileName(this, tr("Open experiment"), present, tr("Experiments (*.json);;All files (*)"));
+        = QFileDialog::getOpenFileName(this, tr("Open an experiment or a lesson"), present,
+            tr("Experiments and lessons (*.json *.mantissa-lesson);;All files (*)"));
     if (!file.isEmpty()) {
         openFile(file);
     }
@@ -226,15 +238,16 @@ void MainWindow::setPresenting(bool isPresenting)
     if (isPresenting == m_isPresenting) {
         return;
     }
+    const bool showedStart = showsStart();
+    leaveStart(); // it has a layout of its own
     m_isPresenting = isPresenting;
     m_presenter->setChecked(isPresenting);
     if (isPresenting) {
-        m_layoutBeforePresenting = saveState();
+        m_locks->whileReleased([this] { m_layoutBeforePresenting = saveState(); });
         m_pointSizeBeforePresenting = QApplication::font().pointSizeF();
     }
-    for (QDockWidget* dock :
-        {m_experimentsDock, m_setupDock, m_eventsDock, m_runsDock, m_codeDock, m_stepDock, m_findingsDock}) {
-        dock->setVisible(!isPresenting);
+    if (isPresenting) {
+        hideForPresenting();
     }
     menuBar()->setVisible(!isPresenting);
     statusBar()->setVisible(!isPresenting);
@@ -254,8 +267,21 @@ void MainWindow::setPresenting(bool isPresenting)
     }
     if (!isPresenting) {
         QMainWindow::restoreState(m_layoutBeforePresenting);
+        m_locks->reapply(); // a lesson may have begun or ended meanwhile
     } else {
         m_lanesDock->show();
+    }
+    m_lessonDock->setVisible(m_lesson->lesson().has_value());
+    if (showedStart) {
+        showStart();
+    }
+}
+
+void MainWindow::hideForPresenting()
+{
+    for (QDockWidget* dock :
+        {m_experimentsDock, m_setupDock, m_eventsDock, m_runsDock, m_codeDock, m_stepDock, m_findingsDock}) {
+        dock->hide();
     }
 }
 
@@ -277,7 +303,9 @@ void MainWindow::restoreState()
 
 void MainWindow::storeState()
 {
+    leaveStart();
     setPresenting(false);
+    leaveLesson();
     const auto state = openState();
     state->setValue(QStringLiteral("window/geometry"), saveGeometry());
     state->setValue(QStringLiteral("window/docks"), saveState());

@@ -74,6 +74,7 @@ void MainWindow::makeMenus()
     makeLanesMenu();
     makePlotMenu();
     makeToolsMenu();
+    makeLessonMenu();
     makeHelpMenu();
     // Presenter mode hides the menu bar; as the window's own actions they keep their keys.
     for (const Command& command : collectCommands(menuBar()->actions())) {
@@ -117,6 +118,9 @@ void MainWindow::makeFileMenu()
                                    : m_dashboard->showExportDialog();
         },
         tr("What the open tab shows, as PNG, PDF, SVG or CSV"));
+    add(
+        menu, QStringLiteral("handouts"), tr("&Hand-outs\u2026"), {}, [this] { showHandouts(); },
+        tr("A PDF for each experiment, of a lesson or the whole gallery: claim, plots, text, numbers"));
     add(
         menu, QStringLiteral("exportPytorch"), tr("Export lane to &PyTorch\u2026"), {},
         [this] {
@@ -246,11 +250,9 @@ void MainWindow::makeViewMenu()
     titles->setCheckable(true);
     connect(titles, &QAction::toggled, this, &MainWindow::setTitleBarsVisible);
     menu->addSeparator();
-    add(menu, QStringLiteral("gallery"), tr("&Gallery"), Qt::Key_G, [this] {
-        m_experimentsDock->show();
-        m_experimentsDock->raise();
-        m_experiments->focusGallery();
-    });
+    add(
+        menu, QStringLiteral("gallery"), tr("Start and &gallery"), Qt::Key_G, [this] { showStart(); },
+        tr("Claims about AMP as cards, lessons, recent files"));
     add(menu, QStringLiteral("showSetup"), tr("&Setup of the experiment"),
         QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_E), [this] {
             m_setupDock->show();
