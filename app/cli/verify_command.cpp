@@ -206,8 +206,7 @@ Verification verify(const Candidate& candidate, int further, const VerifyOptions
         const Trained trained = train(experiment, options, progress);
         result.judgements = judgeAll(experiment, trained.outcomes);
         if (!options.references.empty() && further == 0) {
-            writeReference(
-                options, candidate.id, makeReference(experiment, trained.outcomes, trained.device));
+            writeReference(options, candidate.id, makeReference(experiment, trained.outcomes, trained.device));
         }
     } catch (const Error& error) {
         throw Error(error.code(), fmt::format("{}: {}", candidate.id, error.what()));

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <fstream>
 
 namespace mantissa {
@@ -21,12 +22,15 @@ std::string readJsonText(const std::filesystem::path& file, std::string_view wha
             fmt::format("cannot read {}: {}", file.string(),
                 std::filesystem::exists(file, ignored) ? "no permission" : "there is no such file"));
     }
-    std::string text(maxJsonBytes + 1, '\0');
-    stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+    std::string text;
+    std::array<char, 1U << 14U> part {};
+    while (stream && text.size() <= maxJsonBytes) {
+        stream.read(part.data(), part.size());
+        text.append(part.data(), static_cast<std::size_t>(stream.gcount()));
+    }
     if (stream.bad()) {
         throw Error(ErrorCode::Io, fmt::format("reading {} failed halfway", file.string()));
     }
-    text.resize(static_cast<std::size_t>(stream.gcount()));
     return text;
 }
 

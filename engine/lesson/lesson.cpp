@@ -48,8 +48,8 @@ std::string textAt(const nlohmann::json& object, const std::string& key, const D
 }
 
 /// One line that must be there.
-std::string titleAt(const nlohmann::json& object, const std::string& key, const std::string& what,
-    const DocumentPlace& place)
+std::string titleAt(
+    const nlohmann::json& object, const std::string& key, const std::string& what, const DocumentPlace& place)
 {
     if (!object.contains(key)) {
         failAt(place, key, fmt::format("is missing; {} has one", what));
@@ -58,14 +58,13 @@ std::string titleAt(const nlohmann::json& object, const std::string& key, const 
     const bool isLine = std::ranges::none_of(title, [](unsigned char c) { return c < 0x20 || c == 0x7F; });
     if (title.empty() || title.size() > longestTitle || !isLine) {
         failAt(place, key,
-            fmt::format("is {}; it must be a text of 1 to {} bytes in one line", shortText(object.at(key)),
-                longestTitle));
+            fmt::format(
+                "is {}; it must be a text of 1 to {} bytes in one line", shortText(object.at(key)), longestTitle));
     }
     return title;
 }
 
-std::optional<ControlGroups> groupsAt(
-    const nlohmann::json& object, const std::string& key, const DocumentPlace& place)
+std::optional<ControlGroups> groupsAt(const nlohmann::json& object, const std::string& key, const DocumentPlace& place)
 {
     const auto list = object.find(key);
     if (list == object.end()) {
@@ -77,7 +76,8 @@ std::optional<ControlGroups> groupsAt(
     }
     if (!list->is_array()) {
         failAt(place, key,
-            fmt::format("is {}; it must be a list of groups of controls, as in [\"setup\", \"lanes\"]", shortText(*list)));
+            fmt::format(
+                "is {}; it must be a list of groups of controls, as in [\"setup\", \"lanes\"]", shortText(*list)));
     }
     ControlGroups groups;
     for (std::size_t i = 0; i < list->size(); ++i) {
@@ -121,10 +121,11 @@ void readExperiment(LessonStep& step, const nlohmann::json& value, const Documen
             names.push_back(file.stem().string());
         }
         failAt(place, "experiment",
-            names.empty() ? "is one that ships, but the shipped experiments were not found; set MANTISSA_EXPERIMENTS to "
-                            "their folder"
-                          : fmt::format("is {}, but no experiment of that name ships; {}", shortText(value),
-                              suggestion(step.shipped, names)));
+            names.empty()
+                ? "is one that ships, but the shipped experiments were not found; set MANTISSA_EXPERIMENTS to "
+                  "their folder"
+                : fmt::format("is {}, but no experiment of that name ships; {}", shortText(value),
+                    suggestion(step.shipped, names)));
     }
 }
 

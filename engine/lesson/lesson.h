@@ -1,5 +1,5 @@
-/// A lesson file: an ordered path through experiments with what to say at each, and which controls are locked meanwhile.
-/// Every key is documented in experiments/README.md.
+/// A lesson file: an ordered path through experiments with what to say at each, and which controls are locked
+/// meanwhile. Every key is documented in experiments/README.md.
 #pragma once
 
 #include "engine/lesson/control_group.h"

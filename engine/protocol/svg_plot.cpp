@@ -145,7 +145,7 @@ std::vector<Tick> powerOfTwoTicks(const Range& range)
 {
     const double step = std::max(1.0, std::ceil(range.length() / 6));
     std::vector<Tick> ticks;
-    for (double at = std::ceil(range.low / step) * step; at <= range.high; at += step) {
+    for (double at = std::ceil(range.low / step) * step + 0.0; at <= range.high; at += step) { // no minus zero
         ticks.push_back({at, fmt::format("2^{:.0f}", at)});
     }
     return ticks;

@@ -116,7 +116,8 @@ std::vector<Expectation> readExpectations(
 
 /// Checks that each layer named is one of its lane's model, as far as that can be known without the lane's data. Throws
 /// as readExpectations().
-void checkLayers(std::span<const Expectation> expectations, std::span<const LaneConfig> lanes, const std::string& source);
+void checkLayers(
+    std::span<const Expectation> expectations, std::span<const LaneConfig> lanes, const std::string& source);
 
 /// As readExpectations(), for a claim.
 Claim readClaim(const nlohmann::json& claim, const std::string& source);

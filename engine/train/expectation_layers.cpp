@@ -64,7 +64,8 @@ void check(const Measure& measure, std::span<const LaneConfig> lanes, const Docu
 
 } // namespace
 
-void checkLayers(std::span<const Expectation> expectations, std::span<const LaneConfig> lanes, const std::string& source)
+void checkLayers(
+    std::span<const Expectation> expectations, std::span<const LaneConfig> lanes, const std::string& source)
 {
     for (std::size_t i = 0; i < expectations.size(); ++i) {
         const std::string prefix = fmt::format("expect[{}].", i);

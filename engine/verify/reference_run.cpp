@@ -28,6 +28,7 @@ constexpr std::size_t mostSkips = 100;
 /// Of what is read: far more than is written.
 constexpr std::size_t mostNumbers = 20'000;
 constexpr std::size_t mostLanes = 64;
+constexpr double mostSteps = 1e9;
 constexpr std::size_t mostJudgements = 1000;
 
 /// Four significant digits: more than a plot shows.
@@ -79,9 +80,8 @@ ReferenceCurve scaleOf(std::span<const StepRecord> records)
             all.push_back({static_cast<double>(record.step), record.scale});
         }
     }
-    return all.size() <= 4 * mostStretches
-        ? all
-        : thinned(records, [](const StepRecord& record) { return record.scale; });
+    return all.size() <= 4 * mostStretches ? all
+                                           : thinned(records, [](const StepRecord& record) { return record.scale; });
 }
 
 ReferenceLane laneOf(const LaneConfig& config, const LaneOutcome& outcome)
@@ -89,8 +89,8 @@ ReferenceLane laneOf(const LaneConfig& config, const LaneOutcome& outcome)
     ReferenceLane lane {.name = config.name, .color = config.color, .status = outcome.summary.status};
     lane.steps = outcome.summary.steps;
     lane.skippedSteps = outcome.summary.skippedSteps;
-    lane.finalLoss = rounded(
-        outcome.records.empty() ? std::numeric_limits<double>::quiet_NaN() : outcome.records.back().loss);
+    lane.finalLoss
+        = rounded(outcome.records.empty() ? std::numeric_limits<double>::quiet_NaN() : outcome.records.back().loss);
     lane.accuracy = rounded(outcome.summary.validationAccuracy);
     lane.finalScale = outcome.summary.finalScale;
     lane.loss = thinned(outcome.records, [](const StepRecord& record) { return record.loss; });
@@ -148,8 +148,8 @@ Json asJson(const Judgement& judgement)
 
 // --- reading ---
 
-void checkObject(const nlohmann::json& object, const std::vector<std::string>& keys, const std::vector<std::string>& may,
-    const std::string& what, const DocumentPlace& place)
+void checkObject(const nlohmann::json& object, const std::vector<std::string>& keys,
+    const std::vector<std::string>& may, const std::string& what, const DocumentPlace& place)
 {
     if (!object.is_object()) {
         failAt(place, "", fmt::format("{} is {}; it must be an object", what, shortText(object)));
@@ -233,7 +233,7 @@ ReferenceCurve curveAt(const nlohmann::json& object, const std::string& key, con
     for (std::size_t i = 0; i + 1 < list.size(); i += 2) {
         const auto step = numberIn(list[i]);
         const auto value = numberIn(list[i + 1]);
-        if (!step || !std::isfinite(*step) || !value || *step <= before) {
+        if (!step || !value || !(*step > before) || *step > mostSteps || *step != std::trunc(*step)) {
             failAt(place, fmt::format("{}[{}]", key, i),
                 fmt::format("and the next are {}, {}; they must be a step, larger than the one before, and a number",
                     shortText(list[i]), shortText(list[i + 1])));
@@ -338,7 +338,8 @@ std::string fingerprintOf(const Experiment& experiment)
     return fmt::format("{:016x}", fnv1a(std::as_bytes(std::span(text))));
 }
 
-ReferenceRun makeReference(const Experiment& experiment, std::span<const LaneOutcome> outcomes, const std::string& device)
+ReferenceRun makeReference(
+    const Experiment& experiment, std::span<const LaneOutcome> outcomes, const std::string& device)
 {
     ReferenceRun reference {.fingerprint = fingerprintOf(experiment), .device = device};
     reference.seed = experiment.lanes.front().seed;
@@ -368,9 +369,7 @@ Json referenceAsJson(const ReferenceRun& reference)
 std::string referenceText(const ReferenceRun& reference)
 {
     const Json json = referenceAsJson(reference);
-    const auto inOneLine = [](const Json& value) {
-        return value.dump(-1, ' ', false, Json::error_handler_t::replace);
-    };
+    const auto inOneLine = [](const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); };
     std::string text = "{";
     for (const auto& [key, value] : json.items()) {
         text += fmt::format("{}\n  \"{}\": ", text.size() == 1 ? "" : ",", key);
@@ -390,8 +389,8 @@ std::string referenceText(const ReferenceRun& reference)
 ReferenceRun readReference(const nlohmann::json& document, const std::string& source, const std::string& prefix)
 {
     const DocumentPlace place {source, prefix};
-    checkObject(document, {"mantissa_reference", "of", "seed", "device", "lanes", "expectations"}, {}, "a reference run",
-        place);
+    checkObject(document, {"mantissa_reference", "of", "seed", "device", "lanes", "expectations"}, {},
+        "a reference run", place);
     const auto version = integerOf<int>(document.at("mantissa_reference"));
     if (version != formatVersion) {
         failAt(place, "mantissa_reference",

@@ -1,5 +1,5 @@
-/// What the lanes of an experiment did, thinned to a few kilobytes: the gallery's pictures, and the plots of lessons and
-/// hand-outs. Made from a run, never drawn.
+/// What the lanes of an experiment did, thinned to a few kilobytes: the gallery's pictures, and the plots of lessons
+/// and hand-outs. Made from a run, never drawn.
 #pragma once
 
 #include "engine/train/experiment.h"
@@ -51,7 +51,8 @@ struct ReferenceRun
 /// Sixteen digits that change with whatever a run depends on, and with the expectations; not with names and texts.
 std::string fingerprintOf(const Experiment& experiment);
 
-ReferenceRun makeReference(const Experiment& experiment, std::span<const LaneOutcome> outcomes, const std::string& device);
+ReferenceRun makeReference(
+    const Experiment& experiment, std::span<const LaneOutcome> outcomes, const std::string& device);
 
 /// {"mantissa_reference": 1, ...}, on one line for each lane and expectation.
 std::string referenceText(const ReferenceRun& reference);

@@ -106,17 +106,18 @@ private slots:
         const CliResult bad = m_cli.run({"verify", m_cli.write("m.json", lesson(R"(, {"titel": "e"})"))});
         QCOMPARE(bad.code, 2);
         QVERIFY2(bad.err.contains("steps[4].titel is not a key of a step of a lesson"), qPrintable(bad.err));
-        const CliResult none = m_cli.run(
-            {"verify", m_cli.write("n.json", R"({"mantissa_lesson": 1, "name": "L", "steps": [{"title": "b", "minutes": 1}]})")});
+        const CliResult none = m_cli.run({"verify",
+            m_cli.write("n.json", R"({"mantissa_lesson": 1, "name": "L", "steps": [{"title": "b", "minutes": 1}]})")});
         QCOMPARE(none.code, 2);
-        QVERIFY2(none.err.contains("is a valid lesson, but none of its experiments has expectations"), qPrintable(none.err));
+        QVERIFY2(
+            none.err.contains("is a valid lesson, but none of its experiments has expectations"), qPrintable(none.err));
     }
 
     void writesReferenceRuns()
     {
         const QString folder = m_cli.path("references");
-        const CliResult result = m_cli.run(
-            {"verify", m_cli.write("good.json", experiment(fault, "1")), "--seeds", "2", "--references", folder, "--json"});
+        const CliResult result = m_cli.run({"verify", m_cli.write("good.json", experiment(fault, "1")), "--seeds", "2",
+            "--references", folder, "--json"});
         QCOMPARE(result.code, 0);
         QFile file(folder + "/good.json");
         QVERIFY(file.open(QIODevice::ReadOnly));

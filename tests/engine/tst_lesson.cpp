@@ -126,7 +126,8 @@ private slots:
         row("/steps/0/lock/0", "3", "f: steps[0].lock[0] is 3, which is no group");
         row("/steps", "[]", "f: steps is []; it must be a list of 1 to 100 steps");
         row("/steps/1", "5", "f: steps[1]. is 5; a step is an object");
-        row("/steps/1/minuts", "5", "f: steps[1].minuts is not a key of a step of a lesson (its value: 5); did you mean \"minutes\"?");
+        row("/steps/1/minuts", "5",
+            "f: steps[1].minuts is not a key of a step of a lesson (its value: 5); did you mean \"minutes\"?");
         row("/steps/1/minutes", "0", "f: steps[1].minutes is 0; it must be a number above 0 to 600");
         row("/steps/1/minutes", "1e300", "steps[1].minutes is 1e+300");
         row("/steps/1/title", "null", "f: steps[1].title is null");
@@ -201,8 +202,10 @@ private slots:
         const ReferenceRun run = makeReference(experiment, outcomes, "d");
         const ReferenceLane& lane = run.lanes.at(0);
         QVERIFY(lane.loss.size() <= 101);
-        QVERIFY(std::ranges::any_of(lane.loss, [](const auto& point) { return std::isnan(point[1]) && point[0] == 700; }));
-        QVERIFY(std::ranges::any_of(lane.gradNorm, [](const auto& point) { return point[1] == 50 && point[0] == 333; }));
+        QVERIFY(
+            std::ranges::any_of(lane.loss, [](const auto& point) { return std::isnan(point[1]) && point[0] == 700; }));
+        QVERIFY(
+            std::ranges::any_of(lane.gradNorm, [](const auto& point) { return point[1] == 50 && point[0] == 333; }));
         QCOMPARE(lane.loss.front()[0], 0.0);
         QCOMPARE(lane.scale, (ReferenceCurve {{0, 65536}, {500, 32768}, {999, 32768}}));
         QCOMPARE(lane.skips, (std::vector<std::int64_t> {499}));
@@ -222,6 +225,9 @@ private slots:
         };
         row("/lanes/0/loss/1", "\"x\"", "r: lanes[0].loss[0] and the next are 0, \"x\"");
         row("/lanes/0/loss/2", "0", "they must be a step, larger than the one before");
+        row("/lanes/0/loss/2", "1e300", "they must be a step, larger than the one before");
+        row("/lanes/0/loss/2", "\"nan\"", "they must be a step, larger than the one before");
+        row("/lanes/0/loss/2", "1.5", "they must be a step, larger than the one before");
         row("/lanes/0/los", "[]", "r: lanes[0].los is not a key of a lane of a reference run");
         row("/lanes/1/status", "\"ok\"", "r: lanes[1].status is \"ok\"");
         row("/lanes/0/steps", "-1", "r: lanes[0].steps is -1");

@@ -86,7 +86,8 @@ json expectation(const std::string& left, const std::string& op, const std::stri
 double number(const std::string& metric, const std::string& steps = "", const std::string& layer = "")
 {
     const std::string left = R"({"lane": "A", "metric": ")" + metric + "\""
-        + (layer.empty() ? "" : ", \"layer\": \"" + layer + "\"") + (steps.empty() ? "" : ", \"steps\": " + steps) + "}";
+        + (layer.empty() ? "" : ", \"layer\": \"" + layer + "\"") + (steps.empty() ? "" : ", \"steps\": " + steps)
+        + "}";
     const auto read = readExpectations(json::array({expectation(left, "<", "0")}), lanes, "");
     return std::get<double>(valueOf(read.at(0).left, outcome("A")));
 }
@@ -121,7 +122,8 @@ private slots:
         QTest::addColumn<QString>("steps");
         QTest::addColumn<double>("value");
         const auto row = [](const char* metric, const char* layer, const char* steps, double value) {
-            QTest::addRow("%s %s %s", metric, layer, steps) << QString(metric) << QString(layer) << QString(steps) << value;
+            QTest::addRow("%s %s %s", metric, layer, steps)
+                << QString(metric) << QString(layer) << QString(steps) << value;
         };
         row("mean_grad_norm", "fc1", "", 7); // the infinite one is left out
         row("max_grad_norm", "fc1", "", 12);
@@ -162,7 +164,8 @@ private slots:
         row(R"({"lane": "A", "metric": "flushed", "layer": 1})", "f: expect[0].left.layer is 1");
         row(R"({"lane": "A", "metric": "loss_drop", "layer": "fc1"})",
             "f: expect[0].left.layer cannot restrict loss_drop, which is not known by layer");
-        row(R"({"lane": "A", "metric": "cosine"})", "f: expect[0].left.layer is missing; cosine is known by layer alone");
+        row(R"({"lane": "A", "metric": "cosine"})",
+            "f: expect[0].left.layer is missing; cosine is known by layer alone");
         row(R"({"lane": "A", "metric": "flushed", "lyaer": "fc1"})", "did you mean \"layer\"?");
         row(R"({"lane": "gpt", "metric": "cosine", "layer": "blocks.0.mlp.fc1"})", "no error");
         row(R"({"lane": "gpt", "metric": "cosine", "layer": "blocks.9.mlp.fc1"})", "has no such layer");
@@ -263,8 +266,8 @@ private slots:
         const LaneOutcome one = outcome("A");
         for (const RunMetricInfo& info : runMetricTable()) {
             // Over steps whose numbers are all there: nothing that is listed is without a value.
-            const Measure measure {
-                "A", info.metric, info.isPerStep ? std::optional(StepInterval {4, 11}) : std::nullopt,
+            const Measure measure {"A", info.metric,
+                info.isPerStep ? std::optional(StepInterval {4, 11}) : std::nullopt,
                 info.layer == LayerUse::Must ? "fc1" : ""};
             const MetricValue value = valueOf(measure, one);
             const auto* number = std::get_if<double>(&value);

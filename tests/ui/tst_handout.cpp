@@ -91,8 +91,8 @@ private slots:
 
     void cancelStopsTrainingAndKeepsWhatIsWritten()
     {
-        HandoutDialog dialog({choiceOf({shipped("c09_grow_and_back_off"), handoutOf(test::smallExperiment(100'000'000), {})})},
-            "cpu");
+        HandoutDialog dialog(
+            {choiceOf({shipped("c09_grow_and_back_off"), handoutOf(test::smallExperiment(100'000'000), {})})}, "cpu");
         dialog.show();
         QSignalSpy ended(&dialog, &HandoutDialog::ended);
         dialog.start(m_folder->path());
@@ -100,7 +100,8 @@ private slots:
         dialog.cancel();
         QVERIFY(ended.wait(patienceMs));
         QVERIFY2(dialog.outcome().startsWith(QStringLiteral("Cancelled")), qPrintable(dialog.outcome()));
-        QCOMPARE(QDir(m_folder->path()).entryList(QDir::Files), QStringList {QStringLiteral("c09_grow_and_back_off.pdf")});
+        QCOMPARE(
+            QDir(m_folder->path()).entryList(QDir::Files), QStringList {QStringLiteral("c09_grow_and_back_off.pdf")});
     }
 
     void closingWhileItWritesEndsIt()
@@ -154,9 +155,12 @@ private slots:
     {
         QTest::addColumn<QString>("name");
         QTest::addColumn<QString>("file");
-        QTest::newRow("words") << "Does FP16 need a scaler?" << "does_fp16_need_a_scaler_";
-        QTest::newRow("path") << "../../etc/passwd" << "_etc_passwd";
-        QTest::newRow("none") << "" << "experiment";
+        QTest::newRow("words") << "Does FP16 need a scaler?"
+                               << "does_fp16_need_a_scaler_";
+        QTest::newRow("path") << "../../etc/passwd"
+                              << "_etc_passwd";
+        QTest::newRow("none") << ""
+                              << "experiment";
         QTest::newRow("Chinese") << QString::fromUtf8("损失 缩放") << QString::fromUtf8("损失_缩放");
     }
 

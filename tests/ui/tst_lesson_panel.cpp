@@ -35,7 +35,8 @@ std::string lessonText()
         "hide": ["setup", "graph", "experiments"],
         "steps": [
           {"title": "Small", "minutes": 3, "experiment": )"
-        + test::smallExperimentText() + R"(, "predict": "Which one?", "do": "Press Space.", "see": "This one.", "ask": "Why?"},
+        + test::smallExperimentText()
+        + R"(, "predict": "Which one?", "do": "Press Space.", "see": "This one.", "ask": "Why?"},
           {"title": "Free", "minutes": 2, "do": "Play.", "lock": [], "hide": []},
           {"title": "Shipped", "minutes": 5, "experiment": "c18_clip_before_unscale", "predict": "Explode?", "lock": ["runs"]}]})";
 }
@@ -100,18 +101,18 @@ private slots:
         QVERIFY(panel()->reference()->legend().contains(QStringLiteral("SGD: clip, unscale, step")));
         QVERIFY(panel()->text().contains(QStringLiteral("What happened, and why.")));
         QVERIFY(!panel()->text().contains(QStringLiteral("Before you press Space")));
+        QVERIFY(!panel()->text().contains(QStringLiteral("Explode?"))); // was the question before
         panel()->back();
         QVERIFY(!panel()->reference()->isVisible());
     }
 
     void lockedControlsAreThereCannotBeUsedAndSayWhy()
     {
-        LaneCard* card = m_window->laneList()->card(m_window->laneList()->lanes().front());
-        card->setDetail(LaneCard::Detail::Settings);
+        const LaneCard* card = m_window->laneList()->card(m_window->laneList()->lanes().front());
         auto* settings = card->findChild<QWidget*>(QStringLiteral("laneSettings"));
         QVERIFY(settings != nullptr);
         QVERIFY(!settings->isEnabled());
-        QVERIFY(settings->isVisible());
+        QTRY_VERIFY(settings->isVisible());
         QVERIFY(!m_window->runBar()->speedSlider()->isEnabled());
         QVERIFY(!action("duplicateLane")->isEnabled());
         QVERIFY(action("duplicateLane")->toolTip().contains(QStringLiteral("A short lesson")));
@@ -172,8 +173,7 @@ private slots:
         QVERIFY(!m_window->findChild<QDockWidget*>(QStringLiteral("setup"))->isHidden());
         QVERIFY(m_window->runBar()->speedSlider()->isEnabled());
         QVERIFY(action("duplicateLane")->isEnabled());
-        QCOMPARE(action("duplicateLane")->toolTip(),
-            QStringLiteral("A copy as it stands: weights, optimizer, scaler"));
+        QCOMPARE(action("duplicateLane")->toolTip(), QStringLiteral("A copy as it stands: weights, optimizer, scaler"));
         QVERIFY(action("open")->isVisible() && action("open")->isEnabled());
         for (QWidget* each : m_window->laneList()->findChildren<QWidget*>(QStringLiteral("laneSettings"))) {
             QVERIFY(each->isEnabled());
@@ -201,11 +201,29 @@ private slots:
         QVERIFY(!panel()->isVisible());
     }
 
+    void itFitsAProjectorInLargeType()
+    {
+        panel()->go(2);
+        panel()->reveal();
+        m_window->setPresenting(true);
+        QTest::qWait(100);
+        QVERIFY2(m_window->minimumSizeHint().width() <= 1280,
+            qPrintable(QString::number(m_window->minimumSizeHint().width())));
+        QVERIFY2(m_window->minimumSizeHint().height() <= 800,
+            qPrintable(QString::number(m_window->minimumSizeHint().height())));
+        m_window->setPresenting(false);
+    }
+
     void droppedAndWrongFiles()
     {
+        QMimeData locked;
+        locked.setUrls({QUrl::fromLocalFile(m_file)});
+        QDragEnterEvent refused(QPoint(10, 10), Qt::CopyAction, &locked, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(m_window.get(), &refused);
+        QVERIFY(!refused.isAccepted()); // this step hides what opens experiments
         m_window->leaveLesson();
-        const QString wrong = test::writeFileIn(*m_folder, QStringLiteral("wrong.json"),
-            R"({"mantissa_lesson": 1, "name": "x", "stepps": []})");
+        const QString wrong = test::writeFileIn(
+            *m_folder, QStringLiteral("wrong.json"), R"({"mantissa_lesson": 1, "name": "x", "stepps": []})");
         QVERIFY(!m_window->openFile(wrong));
         QVERIFY2(m_window->messageBar()->text().contains(QStringLiteral("stepps is not a key of a lesson")),
             qPrintable(m_window->messageBar()->text()));
@@ -228,8 +246,7 @@ private slots:
         QVERIFY(m_window->saveLesson(before));
         QVERIFY(!loadLesson(before.toStdString()).steps[0].reference.has_value());
         m_window->controller()->run();
-        QTRY_VERIFY_WITH_TIMEOUT(
-            m_window->controller()->status()->state == SessionState::Finished, patienceMs);
+        QTRY_VERIFY_WITH_TIMEOUT(m_window->controller()->status()->state == SessionState::Finished, patienceMs);
         const QString after = m_folder->filePath(QStringLiteral("after.mantissa-lesson"));
         QVERIFY(m_window->saveLesson(after));
         const Lesson lesson = loadLesson(after.toStdString());

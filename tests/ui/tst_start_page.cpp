@@ -7,6 +7,7 @@
 #include "ui/start/gallery_model.h"
 #include "ui/start/start_page.h"
 #include "ui/style/theme.h"
+#include "ui/views/experiments_view.h"
 #include "ui/views/lane_list.h"
 #include "ui/views/run_bar.h"
 
@@ -82,7 +83,8 @@ private slots:
         QCOMPARE(first.data(GalleryModel::VerdictRole).toString(), QStringLiteral("holds"));
         const QString spoken = first.data(Qt::AccessibleTextRole).toString();
         QVERIFY(spoken.contains(QStringLiteral("C02")) && spoken.contains(QStringLiteral("holds")));
-        QVERIFY(first.data(Qt::AccessibleDescriptionRole).toString().contains(QStringLiteral("FP16, no scaler: loss 2.")));
+        QVERIFY(
+            first.data(Qt::AccessibleDescriptionRole).toString().contains(QStringLiteral("FP16, no scaler: loss 2.")));
     }
 
     void picturesAreOfTheLanesColours()
@@ -150,6 +152,7 @@ private slots:
 
     void escapeShowsTheWorkbenchAsItWas()
     {
+        QVERIFY(!m_window->experimentsView()->isVisible());
         auto* events = m_window->findChild<QDockWidget*>(QStringLiteral("events"));
         QVERIFY(!m_window->laneList()->isVisible());
         QVERIFY(events->isHidden());
@@ -157,6 +160,7 @@ private slots:
         QVERIFY(!page()->isVisible());
         QVERIFY(m_window->laneList()->isVisible());
         QVERIFY(!events->isHidden());
+        QTRY_VERIFY(m_window->experimentsView()->isVisible()); // in front of Setup
         QTest::keyClick(m_window.get(), Qt::Key_G);
         QVERIFY(page()->isVisible());
     }

@@ -65,7 +65,8 @@ ReferenceRun trained(
 HandoutItem handoutOf(const Experiment& experiment, const std::filesystem::path& file)
 {
     HandoutItem item {.fileName = {}, .experiment = experiment};
-    static const QRegularExpression unwanted(QStringLiteral("[^\\w-]+"), QRegularExpression::UseUnicodePropertiesOption);
+    static const QRegularExpression unwanted(
+        QStringLiteral("[^\\w-]+"), QRegularExpression::UseUnicodePropertiesOption);
     const QString name = QString::fromStdString(file.empty() ? experiment.name : file.stem().string());
     item.fileName = name.toLower().replace(unwanted, QStringLiteral("_")).left(100);
     if (item.fileName.isEmpty()) {
@@ -96,10 +97,10 @@ HandoutDialog::HandoutDialog(std::vector<HandoutChoice> choices, std::string dev
     m_choice->setAccessibleName(tr("What to hand out"));
     m_trains->setToolTip(tr("Otherwise the plots and numbers are those that ship; experiments without are trained"));
     m_start->setToolTip(tr("Asks for a folder"));
-    m_start->setDefault(true);
     m_progress->setRange(0, permille);
     m_progress->setAccessibleName(tr("Progress"));
-    m_outcome->setText(tr("One PDF for each experiment: the claim, the plots, the text and the verdict with its numbers."));
+    m_outcome->setText(
+        tr("One PDF for each experiment: the claim, the plots, the text and the verdict with its numbers."));
     m_outcome->setWordWrap(true);
     m_outcome->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     m_outcome->setAccessibleName(tr("Outcome"));
@@ -110,6 +111,7 @@ HandoutDialog::HandoutDialog(std::vector<HandoutChoice> choices, std::string dev
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close);
     buttons->addButton(m_start, QDialogButtonBox::ActionRole);
     buttons->addButton(m_cancel, QDialogButtonBox::ActionRole);
+    m_start->setDefault(true);
     auto* column = new QVBoxLayout(this);
     column->addLayout(form);
     column->addWidget(m_outcome);
@@ -188,7 +190,8 @@ void HandoutDialog::work(const std::shared_ptr<Order>& order)
                 const ReferenceRun run = item.reference && !order->trains
                     ? *item.reference
                     : trained(item.experiment, order->device, order->isCancelled, show);
-                writeHandout(item.experiment, run, QDir(order->folder).filePath(item.fileName + QStringLiteral(".pdf")));
+                writeHandout(
+                    item.experiment, run, QDir(order->folder).filePath(item.fileName + QStringLiteral(".pdf")));
                 ++written;
             } catch (const Error& error) {
                 // One that cannot be trained is no reason to leave out the others; a full disk is.
@@ -199,7 +202,8 @@ void HandoutDialog::work(const std::shared_ptr<Order>& order)
             }
         }
         const QString folder = QDir::toNativeSeparators(order->folder);
-        outcome = written == 1 ? tr("One file is in %1.").arg(folder) : tr("%1 files are in %2.").arg(written).arg(folder);
+        outcome
+            = written == 1 ? tr("One file is in %1.").arg(folder) : tr("%1 files are in %2.").arg(written).arg(folder);
     } catch (const Error& error) {
         outcome = error.code() == ErrorCode::Cancelled
             ? tr("Cancelled. Files that were written before stay: %1.").arg(written)

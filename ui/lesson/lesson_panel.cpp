@@ -5,7 +5,7 @@
 
 #include <QComboBox>
 #include <QEvent>
-#include <QHBoxLayout>
+#include <QGridLayout>
 #include <QLabel>
 #include <QPushButton>
 #include <QTextBrowser>
@@ -54,7 +54,7 @@ LessonPanel::LessonPanel(QWidget* parent)
     , m_back(new QPushButton(tr("Back")))
     , m_reveal(new QPushButton(tr("Reveal")))
     , m_next(new QPushButton(tr("Next")))
-    , m_leave(new QPushButton(tr("Leave lesson")))
+    , m_leave(new QPushButton(tr("Leave")))
 {
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(8, 8, 8, 8);
@@ -63,10 +63,11 @@ LessonPanel::LessonPanel(QWidget* parent)
     bold.setBold(true);
     m_name->setFont(bold);
     m_name->setWordWrap(true);
+    m_name->setTextFormat(Qt::PlainText);
     m_name->setAccessibleName(tr("Lesson"));
     m_steps->setAccessibleName(tr("Step of the lesson"));
     m_steps->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-    m_steps->setMinimumContentsLength(12);
+    m_steps->setMinimumContentsLength(8);
     m_time->setAccessibleName(tr("Time"));
     m_time->setWordWrap(true);
     m_text->setFrameShape(QFrame::NoFrame);
@@ -76,19 +77,21 @@ LessonPanel::LessonPanel(QWidget* parent)
     m_back->setToolTip(tr("The step before (Alt+Left)"));
     m_reveal->setToolTip(tr("What to see and to ask, and what should come out (Alt+Down)"));
     m_next->setToolTip(tr("The next step (Alt+Right)"));
-    m_leave->setToolTip(tr("Unlocks everything; the experiment stays open"));
-    auto* row = new QHBoxLayout;
-    row->setSpacing(4);
-    row->addWidget(m_back);
-    row->addWidget(m_reveal);
-    row->addWidget(m_next);
+    m_leave->setToolTip(tr("Leave the lesson: unlocks everything; the experiment stays open"));
+    m_leave->setAccessibleName(tr("Leave lesson"));
+    // Two by two: in large type on a small projector three beside each other would take room from the plots.
+    auto* buttons = new QGridLayout;
+    buttons->setSpacing(4);
+    buttons->addWidget(m_reveal, 0, 0);
+    buttons->addWidget(m_next, 0, 1);
+    buttons->addWidget(m_back, 1, 0);
+    buttons->addWidget(m_leave, 1, 1);
     column->addWidget(m_name);
     column->addWidget(m_steps);
     column->addWidget(m_time);
     column->addWidget(m_text, 1);
     column->addWidget(m_reference);
-    column->addLayout(row);
-    column->addWidget(m_leave);
+    column->addLayout(buttons);
     connect(m_back, &QPushButton::clicked, this, &LessonPanel::back);
     connect(m_reveal, &QPushButton::clicked, this, &LessonPanel::reveal);
     connect(m_next, &QPushButton::clicked, this, &LessonPanel::next);
@@ -106,8 +109,7 @@ void LessonPanel::begin(Lesson lesson)
     m_isFilling = true;
     m_steps->clear();
     for (std::size_t i = 0; i < m_lesson->steps.size(); ++i) {
-        m_steps->addItem(
-            QStringLiteral("%1. %2").arg(i + 1).arg(QString::fromStdString(m_lesson->steps[i].title)));
+        m_steps->addItem(QStringLiteral("%1. %2").arg(i + 1).arg(QString::fromStdString(m_lesson->steps[i].title)));
     }
     m_isFilling = false;
     m_name->setText(QString::fromStdString(m_lesson->name));
@@ -174,19 +176,22 @@ void LessonPanel::show()
     for (int i = 0; i < m_step; ++i) {
         before += m_lesson->steps[static_cast<std::size_t>(i)].minutes;
     }
-    m_time->setText(tr("Step %1 of %2. Minutes %3 to %4 of %5")
-                        .arg(m_step + 1)
-                        .arg(m_lesson->steps.size())
-                        .arg(formatValue(before), formatValue(before + step.minutes), formatValue(m_lesson->minutes())));
+    m_time->setText(
+        tr("Step %1 of %2. Minutes %3 to %4 of %5")
+            .arg(m_step + 1)
+            .arg(m_lesson->steps.size())
+            .arg(formatValue(before), formatValue(before + step.minutes), formatValue(m_lesson->minutes())));
     QString text;
     if (m_step == 0 && !m_isRevealed && !m_lesson->text.empty()) {
         text += QString::fromStdString(m_lesson->text) + QStringLiteral("\n\n---\n\n");
     }
-    text += paragraph(tr("Predict."), step.predict) + paragraph(tr("Do."), step.todo);
     const bool hasMore = !step.see.empty() || !step.ask.empty() || step.hasExperiment();
     if (m_isRevealed) {
+        // In the place of what the room has done by now: in large type there is room for one of the two.
         text += paragraph(tr("See."), step.see) + paragraph(tr("Ask."), step.ask);
         text += step.hasExperiment() ? explanationOf(step) : QString();
+    } else {
+        text += paragraph(tr("Predict."), step.predict) + paragraph(tr("Do."), step.todo);
     }
     m_text->setMarkdown(text);
     m_reference->show(m_isRevealed && step.hasExperiment() ? runOf(step) : std::nullopt);

@@ -12,7 +12,7 @@ namespace mantissa {
 
 namespace {
 
-constexpr int pictureLines = 8;
+constexpr int pictureLines = 6;
 
 } // namespace
 

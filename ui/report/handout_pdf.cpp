@@ -13,9 +13,11 @@
 #include <QPainter>
 #include <QPdfWriter>
 #include <QSvgRenderer>
+#include <QTextBlock>
 #include <QTextCursor>
 #include <QTextDocument>
 #include <QTextDocumentFragment>
+#include <QTextList>
 #include <QTextObjectInterface>
 #include <QTextTable>
 
@@ -98,8 +100,9 @@ SvgPlot::Axis axisFor(const ReferenceRun& run, ReferenceCurve ReferenceLane::*cu
     return high > wide * low ? SvgPlot::Axis::Log10 : SvgPlot::Axis::Linear;
 }
 
+/// Without a legend: the table of lanes below has their colours.
 SvgPlot plotOf(const ReferenceRun& run, const QString& title, ReferenceCurve ReferenceLane::*curve, double plotWidth,
-    double plotHeight, bool hasLegend)
+    double plotHeight)
 {
     const bool isScale = curve == &ReferenceLane::scale;
     SvgPlot plot {.title = title.toStdString(), .xLabel = tr("step").toStdString(), .xLast = lastStepOf(run)};
@@ -111,7 +114,6 @@ SvgPlot plotOf(const ReferenceRun& run, const QString& title, ReferenceCurve Ref
         line.points = run.lanes[lane].*curve;
         line.isStairs = isScale;
         line.dash = laneStyle(static_cast<int>(lane)) == Qt::SolidLine ? std::string() : std::string("5 3");
-        line.name = hasLegend ? run.lanes[lane].name : std::string();
         plot.lines.push_back(std::move(line));
         if (isScale) {
             SvgMarks marks {.color = plot.lines.back().color};
@@ -163,10 +165,12 @@ QString valueText(const MetricValue& value)
 
 QString lossText(const ReferenceLane& lane)
 {
-    return lane.status == RunStatus::Diverged ? tr(QT_TRANSLATE_NOOP("Handout", "diverged")) : formatValue(lane.finalLoss);
+    return lane.status == RunStatus::Diverged ? tr(QT_TRANSLATE_NOOP("Handout", "diverged"))
+                                              : formatValue(lane.finalLoss);
 }
 
-QTextTable* insertTable(QTextCursor& cursor, const QStringList& heads, std::size_t rows)
+QTextTable* insertTable(
+    QTextCursor& cursor, const QStringList& heads, const QList<double>& percentages, std::size_t rows)
 {
     QTextTableFormat format;
     format.setBorder(0);
@@ -174,6 +178,11 @@ QTextTable* insertTable(QTextCursor& cursor, const QStringList& heads, std::size
     format.setCellSpacing(0);
     format.setTopMargin(4);
     format.setWidth(QTextLength(QTextLength::PercentageLength, 100));
+    QList<QTextLength> widths;
+    for (const double share : percentages) {
+        widths.append(QTextLength(QTextLength::PercentageLength, share));
+    }
+    format.setColumnWidthConstraints(widths);
     QTextTable* table = cursor.insertTable(static_cast<int>(rows) + 1, static_cast<int>(heads.size()), format);
     for (int column = 0; column < heads.size(); ++column) {
         table->cellAt(0, column).firstCursorPosition().insertText(heads[column], typeOf(ink, true));
@@ -194,13 +203,16 @@ void insertLanes(QTextCursor& cursor, const ReferenceRun& run)
         {tr(QT_TRANSLATE_NOOP("Handout", "Lane")), tr(QT_TRANSLATE_NOOP("Handout", "Steps")),
             tr(QT_TRANSLATE_NOOP("Handout", "Last loss")), tr(QT_TRANSLATE_NOOP("Handout", "Accuracy")),
             tr(QT_TRANSLATE_NOOP("Handout", "Skipped")), tr(QT_TRANSLATE_NOOP("Handout", "Last scale"))},
-        run.lanes.size());
+        {40, 12, 12, 12, 12, 12}, run.lanes.size());
     for (std::size_t i = 0; i < run.lanes.size(); ++i) {
         const ReferenceLane& lane = run.lanes[i];
         fillRow(table, static_cast<int>(i) + 1,
-            {words(lane.name), formatCount(lane.steps), lossText(lane),
+            {QStringLiteral("  ") + words(lane.name), formatCount(lane.steps), lossText(lane),
                 std::isnan(lane.accuracy) ? QStringLiteral("\u2013") : percent(lane.accuracy),
-                formatCount(lane.skippedSteps), formatPowerOfTwo(lane.finalScale)});
+                formatCount(lane.skippedSteps),
+                lane.finalScale == 1 ? QStringLiteral("1") : formatPowerOfTwo(lane.finalScale)});
+        QTextCursor swatch = table->cellAt(static_cast<int>(i) + 1, 0).firstCursorPosition();
+        swatch.insertText(QStringLiteral("\u25A0"), typeOf(referenceColor(run, i, lightPalette())));
     }
     cursor.movePosition(QTextCursor::End);
 }
@@ -214,14 +226,16 @@ void insertJudgements(QTextCursor& cursor, const ReferenceRun& run)
     cursor.insertText(tr(QT_TRANSLATE_NOOP("Handout", "What was checked, with its numbers")), typeOf(ink, true));
     QTextTable* table = insertTable(cursor,
         {QString(), tr(QT_TRANSLATE_NOOP("Handout", "Expected")), tr(QT_TRANSLATE_NOOP("Handout", "Came out"))},
-        run.judgements.size());
+        {4, 66, 30}, run.judgements.size());
     for (std::size_t i = 0; i < run.judgements.size(); ++i) {
         const Judgement& judgement = run.judgements[i];
         fillRow(table, static_cast<int>(i) + 1,
             {judgement.isMet ? QStringLiteral("\u2713") : QStringLiteral("\u2716"), words(judgement.that),
-                QStringLiteral("%1 %2 %3").arg(valueText(judgement.left),
-                    QString::fromUtf8(nameOf(judgement.op).data(), static_cast<qsizetype>(nameOf(judgement.op).size())),
-                    valueText(judgement.right))});
+                QStringLiteral("%1 %2 %3")
+                    .arg(valueText(judgement.left),
+                        QString::fromUtf8(
+                            nameOf(judgement.op).data(), static_cast<qsizetype>(nameOf(judgement.op).size())),
+                        valueText(judgement.right))});
     }
     cursor.movePosition(QTextCursor::End);
 }
@@ -231,6 +245,12 @@ void insertText(QTextCursor& cursor, const std::string& markdown)
     QTextDocument text;
     text.setDefaultFont(typeOf(ink).font());
     text.setMarkdown(words(markdown));
+    for (QTextBlock block = text.begin(); block.isValid(); block = block.next()) {
+        QTextBlockFormat format = block.blockFormat();
+        format.setTopMargin(block.textList() != nullptr ? 1 : 5);
+        format.setBottomMargin(0);
+        QTextCursor(block).setBlockFormat(format);
+    }
     beginBlock(cursor, 6);
     cursor.insertFragment(QTextDocumentFragment(&text));
 }
@@ -243,20 +263,22 @@ void fill(QTextDocument& document, const Experiment& experiment, const Reference
     cursor.insertText(words(experiment.name), typeOf(ink, true, 1.6));
     if (experiment.claim) {
         beginBlock(cursor, 4);
-        cursor.insertText(tr(QT_TRANSLATE_NOOP("Handout", "People say: \u201C%1\u201D ")).arg(words(experiment.claim->says)),
+        cursor.insertText(
+            tr(QT_TRANSLATE_NOOP("Handout", "People say: \u201C%1\u201D")).arg(words(experiment.claim->says)),
             typeOf(ink));
+        beginBlock(cursor, 2);
         cursor.insertText(verdictWords(words(experiment.claim->verdict)), typeOf(ink, true));
     }
     beginBlock(cursor, 6);
-    insertPicture(cursor,
-        plotOf(run, tr(QT_TRANSLATE_NOOP("Handout", "Loss")), &ReferenceLane::loss, width, lossHeight, true));
+    insertPicture(
+        cursor, plotOf(run, tr(QT_TRANSLATE_NOOP("Handout", "Loss")), &ReferenceLane::loss, width, lossHeight));
     beginBlock(cursor, 2);
     insertPicture(cursor,
         plotOf(run, tr(QT_TRANSLATE_NOOP("Handout", "Gradient norm")), &ReferenceLane::gradNorm, width / 2 - 1,
-            smallHeight, false));
+            smallHeight));
     insertPicture(cursor,
-        plotOf(run, tr(QT_TRANSLATE_NOOP("Handout", "Scale, skipped steps above")), &ReferenceLane::scale, width / 2 - 1,
-            smallHeight, false));
+        plotOf(run, tr(QT_TRANSLATE_NOOP("Handout", "Scale, skipped steps above")), &ReferenceLane::scale,
+            width / 2 - 1, smallHeight));
     insertLanes(cursor, run);
     insertText(cursor, experiment.text);
     insertJudgements(cursor, run);
@@ -296,9 +318,8 @@ void writeHandout(const Experiment& experiment, const ReferenceRun& run, const Q
     document.documentLayout()->registerHandler(pictureObject, &pictures);
     document.setPageSize(QSizeF(width, textHeight));
     fill(document, experiment, run);
-    const QString foot = tr(QT_TRANSLATE_NOOP("Handout", "Seed %1 on %2. Made with Mantissa."))
-                             .arg(run.seed)
-                             .arg(words(run.device));
+    const QString foot
+        = tr(QT_TRANSLATE_NOOP("Handout", "Seed %1 on %2. Made with Mantissa.")).arg(run.seed).arg(words(run.device));
     writeFile(file, [&](QIODevice& device) {
         QPdfWriter writer(&device);
         writer.setResolution(pixelsPerInch);

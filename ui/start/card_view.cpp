@@ -35,9 +35,8 @@ void drawLines(QPainter& painter, const QRectF& area, const QString& text, int m
         }
         line.setLineWidth(area.width());
         const bool isLast = number == most - 1;
-        const QString words
-            = isLast ? metrics.elidedText(text.mid(line.textStart()), Qt::ElideRight, area.width())
-                     : text.mid(line.textStart(), line.textLength());
+        const QString words = isLast ? metrics.elidedText(text.mid(line.textStart()), Qt::ElideRight, area.width())
+                                     : text.mid(line.textStart(), line.textLength());
         painter.drawText(QRectF(area.left(), y, area.width(), metrics.height()), Qt::AlignLeft | Qt::AlignTop, words);
         y += metrics.height();
     }
@@ -85,8 +84,8 @@ public:
         bold.setBold(true);
         painter->setFont(bold);
         painter->setPen(colors.text);
-        painter->drawText(text, Qt::AlignLeft | Qt::AlignVCenter,
-            entry.id.isEmpty() ? GalleryModel::tr("Example") : entry.id);
+        painter->drawText(
+            text, Qt::AlignLeft | Qt::AlignVCenter, entry.id.isEmpty() ? GalleryModel::tr("Example") : entry.id);
         painter->setFont(option.font);
         painter->drawText(text, Qt::AlignRight | Qt::AlignVCenter, verdictWords(entry.verdict));
         text.moveTop(text.bottom());

@@ -15,6 +15,7 @@ public:
     /// What stands where no card does.
     void setEmptyText(const QString& text);
     [[nodiscard]] int columns() const; ///< beside each other
+
     [[nodiscard]] QSize cardSize() const { return gridSize(); }
 
 protected:

@@ -60,8 +60,9 @@ QVariant GalleryModel::data(const QModelIndex& index, int role) const
     case Qt::ToolTipRole:
         return entry.says.isEmpty() ? tr("An example to play with") : tr("\u201C%1\u201D %2").arg(entry.says, verdict);
     case Qt::AccessibleTextRole:
-        return verdict.isEmpty() ? entry.title
-                                 : tr("%1: %2. The claim: %3. Verdict: %4").arg(entry.id, entry.title, entry.says, verdict);
+        return verdict.isEmpty()
+            ? entry.title
+            : tr("%1: %2. The claim: %3. Verdict: %4").arg(entry.id, entry.title, entry.says, verdict);
     case Qt::AccessibleDescriptionRole:
         return entry.reference ? referenceSummary(*entry.reference) : QString();
     case FileRole:

@@ -207,12 +207,7 @@ bool StartPage::eventFilter(QObject* watched, QEvent* event)
     const int key = static_cast<QKeyEvent*>(event)->key();
     const bool isEnter = key == Qt::Key_Return || key == Qt::Key_Enter;
     if (key == Qt::Key_Escape) {
-        if (!m_search->text().isEmpty() || m_verdicts->currentIndex() != 0) {
-            m_search->clear();
-            m_verdicts->setCurrentIndex(0);
-        } else {
-            emit closeRequested();
-        }
+        escape();
         return true;
     }
     if (watched == m_search && (key == Qt::Key_Down || isEnter)) {
@@ -228,6 +223,25 @@ bool StartPage::eventFilter(QObject* watched, QEvent* event)
         return true;
     }
     return QWidget::eventFilter(watched, event);
+}
+
+void StartPage::keyPressEvent(QKeyEvent* event)
+{
+    if (event->key() == Qt::Key_Escape) {
+        escape();
+        return;
+    }
+    QWidget::keyPressEvent(event);
+}
+
+void StartPage::escape()
+{
+    if (!m_search->text().isEmpty() || m_verdicts->currentIndex() != 0) {
+        m_search->clear();
+        m_verdicts->setCurrentIndex(0);
+    } else {
+        emit closeRequested();
+    }
 }
 
 void StartPage::changeEvent(QEvent* event)

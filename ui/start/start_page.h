@@ -41,11 +41,13 @@ signals:
 
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
     void changeEvent(QEvent* event) override;
 
 private:
     QWidget* makeSide();
     QWidget* makeGallery();
+    void escape(); ///< from what is filtered, or from the page
     void readShipped();
     void fitSide();
 

@@ -47,7 +47,11 @@ struct Axis
         }
     }
 
-    [[nodiscard]] double share(double at) const { return high > low ? (at - low) / (high - low) : 0.5; }
+    [[nodiscard]] double share(double at) const
+    {
+        const double length = high - low;
+        return length > 0 && std::isfinite(length) ? (at - low) / length : 0.5;
+    }
 };
 
 Axis lossAxis(const ReferenceRun& reference)
@@ -185,7 +189,8 @@ void paintReference(
     drawCaption(painter, lossArea, captions, lossWord, colors.faintText);
     if (showsScale) {
         painter.setPen(QPen(colors.grid, 1));
-        painter.drawLine(QPointF(area.left(), lossArea.bottom() + padding), QPointF(area.right(), lossArea.bottom() + padding));
+        painter.drawLine(
+            QPointF(area.left(), lossArea.bottom() + padding), QPointF(area.right(), lossArea.bottom() + padding));
         drawCaption(painter, scale.area, captions, scaleWord, colors.faintText);
     }
     for (std::size_t lane = 0; lane < reference.lanes.size(); ++lane) {

@@ -1,5 +1,5 @@
-/// A small picture of a reference run in the window's colours: the losses, and below them the scales where these move or
-/// differ.
+/// A small picture of a reference run in the window's colours: the losses, and below them the scales where these move
+/// or differ.
 #pragma once
 
 #include "engine/verify/reference_run.h"

@@ -129,9 +129,8 @@ void MainWindow::newExperiment()
 void MainWindow::chooseFile()
 {
     const QString present = QString::fromStdString(m_controller->document().file().string());
-    const QString file
-        = QFileDialog::getOpenFileName(this, tr("Open an experiment or a lesson"), present,
-            tr("Experiments and lessons (*.json *.mantissa-lesson);;All files (*)"));
+    const QString file = QFileDialog::getOpenFileName(this, tr("Open an experiment or a lesson"), present,
+        tr("Experiments and lessons (*.json *.mantissa-lesson);;All files (*)"));
     if (!file.isEmpty()) {
         openFile(file);
     }
@@ -198,7 +197,8 @@ void MainWindow::updateTitle()
 void MainWindow::dragEnterEvent(QDragEnterEvent* event)
 {
     const QList<QUrl> urls = event->mimeData()->urls();
-    if (urls.size() == 1 && urls.first().isLocalFile()) {
+    const bool isLocked = m_locks->isLocked(ControlGroup::Experiments);
+    if (urls.size() == 1 && urls.first().isLocalFile() && !isLocked) {
         event->acceptProposedAction();
     }
 }

@@ -154,6 +154,7 @@ void MainWindow::makeLessons()
     tabifyDockWidget(m_experimentsDock, m_lessonDock);
     m_lessonDock->hide();
     m_lessonDock->toggleViewAction()->setVisible(false);
+    m_experimentsDock->raise();
     connect(m_lesson, &LessonPanel::stepEntered, this, &MainWindow::enterStep);
     connect(m_lesson, &LessonPanel::leaveRequested, this, &MainWindow::leaveLesson);
     connect(m_lesson, &LessonPanel::changed, this, &MainWindow::followLesson);
@@ -172,16 +173,20 @@ void MainWindow::makeLessonMenu()
     });
     m_lessonsMenu = menu->addMenu(tr("&Begin"));
     menu->addSeparator();
-    add(menu, QStringLiteral("lessonNext"), tr("&Next step"), QKeySequence(Qt::ALT | Qt::Key_Right),
+    add(
+        menu, QStringLiteral("lessonNext"), tr("&Next step"), QKeySequence(Qt::ALT | Qt::Key_Right),
         [this] { m_lesson->next(); }, tr("Opens its experiment"));
     add(menu, QStringLiteral("lessonBack"), tr("&Step before"), QKeySequence(Qt::ALT | Qt::Key_Left),
         [this] { m_lesson->back(); });
-    add(menu, QStringLiteral("lessonReveal"), tr("&Reveal"), QKeySequence(Qt::ALT | Qt::Key_Down),
+    add(
+        menu, QStringLiteral("lessonReveal"), tr("&Reveal"), QKeySequence(Qt::ALT | Qt::Key_Down),
         [this] { m_lesson->reveal(); }, tr("What to see and to ask, and what should come out"));
     menu->addSeparator();
-    add(menu, QStringLiteral("makeLesson"), tr("&Make a lesson\u2026"), {}, [this] { makeLesson(); },
+    add(
+        menu, QStringLiteral("makeLesson"), tr("&Make a lesson\u2026"), {}, [this] { makeLesson(); },
         tr("A file with the open experiment, and what came out of it if it has ended, to write the texts into"));
-    add(menu, QStringLiteral("leaveLesson"), tr("&Leave lesson"), {}, [this] { leaveLesson(); },
+    add(
+        menu, QStringLiteral("leaveLesson"), tr("&Leave lesson"), {}, [this] { leaveLesson(); },
         tr("Unlocks everything; the experiment stays open"));
 }
 
@@ -221,8 +226,9 @@ void MainWindow::makeLocks()
     m_locks->addDock(ControlGroup::Runs, m_runsDock);
     m_locks->addDock(ControlGroup::Code, m_codeDock);
     actions(ControlGroup::Code, {"showCode"});
-    m_locks->addWidgets(ControlGroup::Device,
-        [this] { return QList<QWidget*> {m_runBar->speedSlider(), m_runBar->deviceCombo()}; });
+    m_locks->addWidgets(ControlGroup::Device, [this] {
+        return QList<QWidget*> {m_runBar->speedSlider(), m_runBar->deviceCombo()};
+    });
     actions(ControlGroup::Tools, {"scalerLab", "formatExplorer", "memoryPlanner", "checkpoints"});
     followLesson();
 }
