@@ -18,10 +18,11 @@ const std::vector<QStringList> rows {
     {"engine/nn", "engine/data"},
     {"engine/train"},
     {"engine/diagnose", "engine/store", "engine/verify", "engine/pytorch"},
-    {"engine/protocol"},
+    {"engine/protocol", "engine/import"},
     {"ui/style"},
     {"ui/models", "ui/plots", "ui/session"},
-    {"ui/compare", "ui/graph", "ui/gradients", "ui/layers", "ui/report", "ui/predict", "ui/time"},
+    {"ui/compare", "ui/graph", "ui/gradients", "ui/layers", "ui/report", "ui/predict", "ui/time",
+        "ui/import_log"},
     {"ui/protocol"},
     {"ui/views"},
     {"app"},
@@ -37,7 +38,7 @@ struct Ban
 
 const std::vector<Ban> bans {
     {QRegularExpression("^engine/"), QRegularExpression("^(Q[A-Z]|Qt|qcustomplot)"), "the engine is free of Qt"},
-    {QRegularExpression("^(app|ui/(compare|graph|gradients|layers|models|predict|session|style|time|views))/"),
+    {QRegularExpression("^(app|ui/(compare|graph|gradients|import_log|layers|models|predict|session|style|time|views))/"),
         QRegularExpression("^qcustomplot"), "only ui/plots knows the plotting library"},
     {QRegularExpression("^ui/"), QRegularExpression("^engine/(ops|autodiff)/"),
         "the window does not look into the engine's ops"},
