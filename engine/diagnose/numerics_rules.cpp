@@ -36,50 +36,6 @@ const StepRange* endlessSkips(const RunFacts& facts)
         : nullptr;
 }
 
-Result brokenNumbers(const RunFacts& facts)
-{
-    if (!facts.isBroken() || endlessSkips(facts) != nullptr) {
-        return {};
-    }
-    const std::int64_t since = facts.badLosses.empty() ? facts.lastStep : facts.badLosses.back().first;
-    Finding finding {.rule = "non_finite", .severity = Severity::Problem, .confidence = Confidence::Likely};
-    finding.op = facts.origin;
-    finding.firstStep = facts.originStep >= 0 ? facts.originStep : since;
-    finding.lastStep = facts.lastStep;
-    finding.evidence = {{"since_step", since}, {"loss_before", facts.lossBefore(finding.firstStep)}};
-    if (!facts.knows(KnownSettings)) {
-        finding.title = fmt::format("The loss stopped being finite at step {}.", since);
-        finding.advice
-            = "The log does not say where that arose. If gradients were infinite before the loss was, the "
-              "backward pass overflowed; if a scaler skipped those steps and the loss broke all the same, the "
-              "forward pass or the data did. Train in FP32 or BF16 from a checkpoint before it: what is finite "
-              "there overflowed in 16 bits.";
-    } else if (!facts.origin.empty()) {
-        finding.title = fmt::format("Numbers stopped being finite; the first were in {}.", facts.origin);
-        finding.advice = facts.hasScaler
-            ? "Give that op FP32 (precision.overrides) or the lane BF16; the scaler cannot mend what is infinite "
-              "without it."
-            : "Give that op FP32 (precision.overrides), or use BF16, or a scaler if it arose in the backward pass.";
-    } else {
-        finding.title = "Numbers stopped being finite, but not by a rounding to 16 bits.";
-        finding.advice = "They arose in FP32: look at the data, the learning rate and the initial weights first.";
-    }
-    if (facts.fp32DivergesToo()) {
-        finding.advice = "The FP32 lane breaks too, so it is not the precision's doing but something both share: the "
-                         "settings, the learning rate or the data.";
-        finding.evidence["fp32_breaks_too"] = true;
-        finding.fix = slowerFix(facts.config);
-    } else if (!facts.run.siblings.empty()) {
-        finding.evidence["fp32_breaks_too"] = false;
-        finding.fix = facts.lower == DType::Float16 ? bf16Fix() : finding.fix;
-    }
-    if (!faultBefore(facts, since).empty()) {
-        finding.fix = nlohmann::json::object();
-    }
-    finding.advice = faultBefore(facts, since) + finding.advice;
-    return finding;
-}
-
 /// By the settings, or where these are not known as the scale is seen to stand.
 bool hasFixedScale(const RunFacts& facts, std::span<const StepRecord> skipped)
 {
@@ -135,6 +91,50 @@ Result fallingScale(const RunFacts& facts)
           "or an activation too large for the format."
         : "Below 1 a smaller scale rarely helps: the raw gradient is infinite or NaN at any. Look at the data of the "
           "first step of the fall, and for a layer whose activations or gradients leave FP16's range.";
+    return finding;
+}
+
+Result brokenNumbers(const RunFacts& facts)
+{
+    if (!facts.isBroken() || endlessSkips(facts) != nullptr || fallingScale(facts)) {
+        return {};
+    }
+    const std::int64_t since = facts.badLosses.empty() ? facts.lastStep : facts.badLosses.back().first;
+    Finding finding {.rule = "non_finite", .severity = Severity::Problem, .confidence = Confidence::Likely};
+    finding.op = facts.origin;
+    finding.firstStep = facts.originStep >= 0 ? facts.originStep : since;
+    finding.lastStep = facts.lastStep;
+    finding.evidence = {{"since_step", since}, {"loss_before", facts.lossBefore(finding.firstStep)}};
+    if (!facts.knows(KnownSettings)) {
+        finding.title = fmt::format("The loss stopped being finite at step {}.", since);
+        finding.advice
+            = "The log does not say where that arose. If gradients were infinite before the loss was, the "
+              "backward pass overflowed; if a scaler skipped those steps and the loss broke all the same, the "
+              "forward pass or the data did. Train in FP32 or BF16 from a checkpoint before it: what is finite "
+              "there overflowed in 16 bits.";
+    } else if (!facts.origin.empty()) {
+        finding.title = fmt::format("Numbers stopped being finite; the first were in {}.", facts.origin);
+        finding.advice = facts.hasScaler
+            ? "Give that op FP32 (precision.overrides) or the lane BF16; the scaler cannot mend what is infinite "
+              "without it."
+            : "Give that op FP32 (precision.overrides), or use BF16, or a scaler if it arose in the backward pass.";
+    } else {
+        finding.title = "Numbers stopped being finite, but not by a rounding to 16 bits.";
+        finding.advice = "They arose in FP32: look at the data, the learning rate and the initial weights first.";
+    }
+    if (facts.fp32DivergesToo()) {
+        finding.advice = "The FP32 lane breaks too, so it is not the precision's doing but something both share: the "
+                         "settings, the learning rate or the data.";
+        finding.evidence["fp32_breaks_too"] = true;
+        finding.fix = slowerFix(facts.config);
+    } else if (!facts.run.siblings.empty()) {
+        finding.evidence["fp32_breaks_too"] = false;
+        finding.fix = facts.lower == DType::Float16 ? bf16Fix() : finding.fix;
+    }
+    if (!faultBefore(facts, since).empty()) {
+        finding.fix = nlohmann::json::object();
+    }
+    finding.advice = faultBefore(facts, since) + finding.advice;
     return finding;
 }
 

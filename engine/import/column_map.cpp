@@ -18,8 +18,8 @@ ColumnMap::ColumnMap(Choices choices)
 
 void ColumnMap::learn(std::span<const std::string> columns)
 {
-    if (columns.size() == m_learned) {
-        return;
+    if (columns.size() <= m_learned) {
+        return; // a reader from the beginning on meets them once more
     }
     m_learned = columns.size();
     m_fields.resize(columns.size());

@@ -203,11 +203,10 @@ std::string LogImport::Impl::nameOf(const RunKey& key) const
     name += !name.empty() && !key.second.empty() ? ", " : "";
     name += key.second;
     std::string file = path.filename().empty() ? path.parent_path().filename().string() : path.filename().string();
-    if (reader->format() == "tfevents" && file.find("tfevents") != std::string::npos) {
+    if (file.starts_with("events.out.tfevents")) {
         const std::string folder = std::filesystem::absolute(path).parent_path().filename().string();
         file = folder.empty() ? file : folder;
-    } else if (const auto dot = file.rfind('.');
-               dot != std::string::npos && dot > 0 && reader->format() != "tfevents") {
+    } else if (const auto dot = file.rfind('.'); dot != std::string::npos && dot > 0 && !survey.isFolder) {
         file.resize(dot);
     }
     if (name.empty()) {

@@ -47,6 +47,8 @@ LogSurvey surveyLog(const std::filesystem::path& path, const ColumnMap::Choices&
     const std::unique_ptr<LogReader> reader = openLog(path);
     LogSurvey survey;
     survey.format = reader->format();
+    std::error_code ignored;
+    survey.isFolder = std::filesystem::is_directory(path, ignored);
     survey.map = ColumnMap(choices);
     std::vector<bool> exceedsOne;
     NameCount names;
@@ -108,7 +110,8 @@ LogSurvey surveyLog(const std::filesystem::path& path, const ColumnMap::Choices&
     // What its numbers show it not to be.
     if (const auto run = survey.map.columnOf(LogField::Run); run && !survey.map.isChosen(LogField::Run)) {
         const std::size_t different = names.of(*run);
-        if (different >= mostNames || (different > 1 && different * 2 > survey.rows)) {
+        constexpr std::uint64_t enoughRows = 20; // to tell a name from a value
+        if (different >= mostNames || (survey.rows >= enoughRows && different * 2 > survey.rows)) {
             survey.map.drop(LogField::Run);
         }
     }
@@ -120,7 +123,8 @@ LogSurvey surveyLog(const std::filesystem::path& path, const ColumnMap::Choices&
     }
     for (const LogField field : allLogFields()) {
         const auto column = survey.map.columnOf(field);
-        if (column && !survey.map.isChosen(field) && field != LogField::Run && survey.columns[*column].numbers == 0) {
+        if (column && !survey.map.isChosen(field) && field != LogField::Run && survey.columns[*column].numbers == 0
+            && survey.columns[*column].texts > 0) {
             survey.map.drop(field);
         }
     }

@@ -20,6 +20,7 @@ struct LogColumn
 struct LogSurvey
 {
     std::string format;
+    bool isFolder = false;
     std::uint64_t bytes = 0; ///< of the log, as of now
     bool isWhole = false; ///< else only its beginning was looked at
     std::uint64_t rows = 0; ///< looked at

@@ -171,7 +171,8 @@ private:
         m_buffer.erase(m_buffer.begin(), m_buffer.begin() + static_cast<std::ptrdiff_t>(m_begin));
         m_begin = 0;
         const std::size_t before = m_buffer.size();
-        m_buffer.resize(std::max(bytes, bufferBytes));
+        const std::uint64_t left = m_file.size() - std::min(m_file.size(), m_file.position());
+        m_buffer.resize(before + static_cast<std::size_t>(std::min<std::uint64_t>(left, std::max(bytes, bufferBytes))));
         m_buffer.resize(before + m_file.read(std::span(m_buffer).subspan(before)));
         return m_buffer.size() >= bytes;
     }

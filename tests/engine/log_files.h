@@ -17,9 +17,12 @@ namespace logtest {
 class Logs
 {
 public:
-    [[nodiscard]] std::filesystem::path path(const QString& name) const { return m_folder.filePath(name).toStdString(); }
+    [[nodiscard]] std::filesystem::path path(const QString& name) const
+    {
+        return m_folder.filePath(name).toStdString();
+    }
 
-    [[nodiscard]] std::filesystem::path write(const QString& name, const QByteArray& bytes) const
+    std::filesystem::path write(const QString& name, const QByteArray& bytes) const
     {
         QFile file(m_folder.filePath(name));
         if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size()) {
