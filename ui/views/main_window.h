@@ -29,6 +29,7 @@ class EventsView;
 class ExperimentsView;
 class FindingsPanel;
 class GradientsPanel;
+class ImportJob;
 class LaneList;
 class LayersPanel;
 class LiveChanges;
@@ -69,6 +70,8 @@ public:
     /// Fresh lanes of the present experiment with the weights in a .safetensors file; those that do not fit are told in
     /// the message bar and nothing changes.
     void startFromWeights(const QString& file);
+    /// Asks what the columns of a training log are and imports it.
+    void openLogFile(const QString& file);
     /// `wanted`, or the default experiment if none is or it can't be opened (the message bar says why). A checkpoint is
     /// asked about over the default experiment.
     void openFirst(const QString& wanted = {});
@@ -192,6 +195,11 @@ private:
     void chooseWeights();
     void useWeights(const QString& file, const QString& problem);
 
+    // main_window_logs.cpp
+    void chooseLog();
+    void showImported(const QList<RunId>& runs, const QStringList& notes);
+    void watchLog(ImportJob* job);
+
     // main_window_files.cpp
     void openExperiment(Experiment experiment, const std::filesystem::path& file);
     void newExperiment();
@@ -233,6 +241,7 @@ private:
     QDockWidget* m_stepDock = nullptr;
     QDockWidget* m_findingsDock = nullptr;
     QMenu* m_recentMenu = nullptr;
+    QMenu* m_watchedMenu = nullptr;
     QActionGroup* m_themes = nullptr;
     QAction* m_presenter = nullptr;
     QByteArray m_layoutBeforePresenting;

@@ -1,5 +1,6 @@
 /// Experiment files, what the window remembers, and how it looks: theme and presenter layout.
 #include "engine/verify/shipped_experiments.h"
+#include "ui/import_log/log_file.h"
 #include "ui/plots/dashboard.h"
 #include "ui/session/app_paths.h"
 #include "ui/style/theme.h"
@@ -53,6 +54,10 @@ bool MainWindow::openFile(const QString& file)
         openCheckpoint(file);
         return true;
     }
+    if (looksLikeLog(file)) {
+        openLogFile(file);
+        return true;
+    }
     try {
         const std::filesystem::path path = file.toStdString();
         openExperiment(loadExperiment(path), path);
@@ -78,9 +83,9 @@ void MainWindow::openExperiment(Experiment experiment, const std::filesystem::pa
 
 void MainWindow::openFirst(const QString& wanted)
 {
-    if (isTensorFile(wanted)) {
+    if (isTensorFile(wanted) || (!wanted.isEmpty() && looksLikeLog(wanted))) {
         openFirst();
-        openCheckpoint(wanted);
+        openFile(wanted);
         return;
     }
     if (!wanted.isEmpty() && openFile(wanted)) {
