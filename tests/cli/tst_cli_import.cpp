@@ -117,12 +117,12 @@ private slots:
             0);
         const CliResult result = m_cli.run({"import", m_cli.path("m.jsonl"), "--json", "--db", db});
         QCOMPARE(result.code, 0);
-        const QJsonArray runs = result.json()["files"][0]["runs"].toArray();
+        const QJsonArray runs = result.json()["files"][0].toObject()["runs"].toArray();
         QCOMPARE(runs.size(), 2);
         QCOMPARE(runs[1]["name"].toString(), "FP16 AMP");
         QCOMPARE(runs[1]["fields"]["skipped"].toString(), "skipped");
         const CliResult compared = m_cli.run({"runs", "compare", "2", "4", "--json", "--db", db});
-        QCOMPARE(compared.json()["loss"]["at_end"]["gap"].toDouble(), 0.0);
+        QCOMPARE(compared.json().value("loss").toObject().value("at_end").toObject().value("gap").toDouble(-1), 0.0);
     }
 
     void followsUntilInterrupted()

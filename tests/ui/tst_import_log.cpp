@@ -55,6 +55,9 @@ private:
     {
         QMimeData data;
         data.setUrls({QUrl::fromLocalFile(file)});
+        QDragEnterEvent enter(QPoint(400, 300), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(m_window.get(), &enter);
+        QVERIFY(enter.isAccepted());
         QDropEvent event(QPointF(400, 300), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
         QApplication::sendEvent(m_window.get(), &event);
     }
@@ -71,6 +74,9 @@ private:
 
     [[nodiscard]] std::vector<RunInfo> runs() const
     {
+        if (!std::filesystem::exists(m_window->controller()->database())) {
+            return {};
+        }
         return RunStore(m_window->controller()->database(), StoreAccess::ReadOnly).runs();
     }
 
@@ -198,7 +204,7 @@ private slots:
         QVERIFY(asked->summary().contains("has no cells"));
         QVERIFY(!asked->importButton()->isEnabled());
         asked->reject();
-        QVERIFY(!std::filesystem::exists(m_window->controller()->database()) || importedRuns().empty());
+        QVERIFY(importedRuns().empty());
     }
 
     void aWatchedLogGrowsLiveAndGoesOnAsAnotherRunWhenItIsBegunAnew()
