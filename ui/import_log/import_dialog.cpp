@@ -9,6 +9,7 @@
 #include <QComboBox>
 #include <QDialogButtonBox>
 #include <QFormLayout>
+#include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
@@ -68,6 +69,14 @@ QString fieldName(LogField field)
     }
 }
 
+QString formatName(const std::string& format)
+{
+    return format == "tfevents" ? ImportDialog::tr("TensorBoard events")
+        : format == "csv"       ? ImportDialog::tr("CSV")
+        : format == "jsonl"     ? ImportDialog::tr("JSON lines")
+                                : ImportDialog::tr("JSON");
+}
+
 QString text(const std::string& words)
 {
     return QString::fromStdString(words);
@@ -105,16 +114,23 @@ void ImportDialog::build()
 {
     m_summary->setWordWrap(true);
     m_summary->setTextFormat(Qt::PlainText);
-    m_form = new QFormLayout;
-    m_form->setHorizontalSpacing(2 * gap);
-    m_form->setVerticalSpacing(gap);
-    m_form->addRow(tr("&Name"), m_name);
+    auto* fields = new QHBoxLayout;
+    fields->setSpacing(4 * gap);
+    for (QFormLayout** form : {&m_left, &m_right}) {
+        *form = new QFormLayout;
+        (*form)->setHorizontalSpacing(2 * gap);
+        (*form)->setVerticalSpacing(gap);
+        fields->addLayout(*form, 1);
+    }
+    auto* naming = new QFormLayout;
+    naming->addRow(tr("&Name"), m_name);
     m_name->setPlaceholderText(tr("after the file"));
     m_name->setToolTip(tr("Of the run, or in front of the names of several"));
     m_preview->setEditTriggers(QAbstractItemView::NoEditTriggers);
     m_preview->setAccessibleName(tr("First rows of the log"));
     m_preview->setFont(tabularFont(m_preview->font()));
     m_preview->verticalHeader()->hide();
+    m_preview->verticalHeader()->setDefaultSectionSize(m_preview->fontMetrics().height() + gap);
     m_preview->setMinimumHeight(m_preview->fontMetrics().height() * 9);
     m_message->setWordWrap(true);
     m_message->setTextFormat(Qt::PlainText);
@@ -132,7 +148,8 @@ void ImportDialog::build()
     auto* column = new QVBoxLayout(this);
     column->setSpacing(2 * gap);
     column->addWidget(m_summary);
-    column->addLayout(m_form);
+    column->addLayout(fields);
+    column->addLayout(naming);
     column->addWidget(m_preview, 1);
     column->addWidget(m_watch);
     column->addWidget(m_message);
@@ -160,20 +177,21 @@ void ImportDialog::lookForSurvey()
 void ImportDialog::display()
 {
     const LogSurvey& survey = *m_found;
-    QString summary = tr("%1: %2, %3, %4 columns")
+    QString summary = tr("%1: %2, %3, columns: %4")
                           .arg(text(m_log.filename().empty() ? m_log.string() : m_log.filename().string()),
-                              text(survey.format), text(bytesText(survey.bytes)))
+                              formatName(survey.format), text(bytesText(survey.bytes)))
                           .arg(survey.columns.size());
     if (survey.runs.size() > 1) {
-        summary += tr(", %1 runs").arg(survey.runs.size());
+        summary += tr(", runs: %1").arg(survey.runs.size());
     }
     m_summary->setText(summary + QLatin1Char('.'));
-    for (const LogField field : asked) {
+    std::vector<LogField> fields(asked.begin(), asked.end());
+    std::erase_if(fields, [&survey](LogField field) {
         const bool isGiven = survey.hasSteps && (field == LogField::Step || field == LogField::Run);
-        const bool hasNames = field == LogField::Run && survey.runs.size() > 1;
-        if (!isGiven && !hasNames) {
-            addCombo(field);
-        }
+        return isGiven || (field == LogField::Run && survey.runs.size() > 1);
+    });
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+        addCombo(fields[i], i < (fields.size() + 1) / 2 ? m_left : m_right);
     }
     // What means something comes first.
     for (std::uint32_t column = 0; column < survey.columns.size(); ++column) {
@@ -207,7 +225,7 @@ void ImportDialog::display()
     }
 }
 
-void ImportDialog::addCombo(LogField field)
+void ImportDialog::addCombo(LogField field, QFormLayout* form)
 {
     auto* combo = new QComboBox;
     combo->addItem(tr("none"), -1);
@@ -218,8 +236,8 @@ void ImportDialog::addCombo(LogField field)
     combo->setCurrentIndex(guess ? static_cast<int>(*guess) + 1 : 0);
     combo->setAccessibleName(fieldName(field));
     combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-    combo->setMinimumContentsLength(24);
-    m_form->insertRow(m_form->rowCount() - 1, fieldName(field), combo);
+    combo->setMinimumContentsLength(16);
+    form->addRow(fieldName(field), combo);
     m_combos[field] = combo;
     connect(combo, &QComboBox::currentIndexChanged, this, [this, field] { chosen(field); });
 }
@@ -294,6 +312,7 @@ void ImportDialog::updateButton()
     };
     const bool canImport = m_found && m_job == nullptr && std::ranges::any_of(m_combos, hasColumn);
     m_import->setEnabled(canImport);
+    m_import->setDefault(true); // a disabled button hands that on
     m_import->setToolTip(canImport || !m_found ? QString() : tr("Say which column is the loss or the scale"));
     m_watch->setEnabled(m_job == nullptr);
     m_name->setEnabled(m_job == nullptr);

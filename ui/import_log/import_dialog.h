@@ -65,7 +65,7 @@ private:
     void build();
     void lookForSurvey();
     void display();
-    void addCombo(LogField field);
+    void addCombo(LogField field, QFormLayout* form);
     void chosen(LogField field);
     void labelPreview();
     void updateButton();
@@ -80,7 +80,8 @@ private:
     ImportJob* m_job = nullptr;
     QTimer* m_timer;
     QLabel* m_summary;
-    QFormLayout* m_form = nullptr;
+    QFormLayout* m_left = nullptr;
+    QFormLayout* m_right = nullptr;
     QTableWidget* m_preview;
     QLineEdit* m_name;
     QCheckBox* m_watch;
