@@ -50,6 +50,7 @@ int run(int argc, char** argv)
     addRunCommand(app, chosen);
     addResumeCommand(app, chosen);
     addRunsCommand(app, chosen);
+    addImportCommand(app, chosen);
     addScalerCommand(app, chosen);
     addFormatCommand(app, chosen);
     addDevicesCommand(app, chosen);

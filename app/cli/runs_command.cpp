@@ -69,6 +69,16 @@ RunInfo runNumber(const RunStore& store, RunId id)
     throw BadInput(fmt::format("there is no run {}; \"mantissa-cli runs list\" shows those there are", id));
 }
 
+std::string statusText(const RunInfo& run)
+{
+    return run.imported && run.status == RunStatus::Finished ? "imported" : std::string(nameOf(run.status));
+}
+
+std::string skipsText(const RunInfo& run)
+{
+    return run.skippedSteps < 0 ? "-" : fmt::format("{}", run.skippedSteps);
+}
+
 std::string replayCommand(const RunsOptions& options, const RunInfo& run)
 {
     const std::string database = options.database.empty() ? "" : " --db " + shellWord(options.database);

@@ -29,6 +29,11 @@ RunStore openRuns(const RunsOptions& options, StoreAccess access = StoreAccess::
 /// Throws BadInput if there is none of this number.
 RunInfo runNumber(const RunStore& store, RunId id);
 
+/// "imported" for a run that is no longer followed.
+std::string statusText(const RunInfo& run);
+/// "-" where they are not known.
+std::string skipsText(const RunInfo& run);
+
 /// How to repeat a run, as a shell command.
 std::string replayCommand(const RunsOptions& options, const RunInfo& run);
 

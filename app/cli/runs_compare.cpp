@@ -39,9 +39,10 @@ std::vector<Difference> resultDifferences(const RunInfo& a, const RunInfo& b)
     for (const auto& [pointer, value] : first.items()) {
         std::string name = pointer.substr(1);
         std::replace(name.begin(), name.end(), '/', '.');
-        const bool identity
-            = name == "id" || name == "started" || name == "ended" || name == "note" || name.compare(0, 4, "tags") == 0;
-        if (!identity && second.contains(pointer) && second.at(pointer) != value) {
+        const bool identity = name.starts_with("imported") || name == "id" || name == "started" || name == "ended"
+            || name == "note" || name.compare(0, 4, "tags") == 0;
+        const bool isKnown = !value.is_null() && second.contains(pointer) && !second.at(pointer).is_null();
+        if (!identity && isKnown && second.at(pointer) != value) {
             differences.push_back({name, value, second.at(pointer)});
         }
     }
@@ -119,6 +120,9 @@ std::string lossText(const RunComparison& comparison)
     }
     std::string text = fmt::format("loss over the last tenth of their common steps: {} and {}, a difference of {}\n",
         shortNumber(end.lossA), shortNumber(end.lossB), shortNumber(end.gap()));
+    if (comparison.a.imported) {
+        return text + fmt::format("how much other seeds of run {} differ is not known\n", comparison.a.id);
+    }
     if (std::isnan(end.noise)) {
         const bool isOne = comparison.otherSeeds.size() == 1;
         return text
@@ -144,11 +148,13 @@ int compareRuns(const RunsOptions& options)
     const auto settings = settingDifferences(comparison);
     const auto results = resultDifferences(a, b);
     if (options.json) {
-        printJson({{"a", a.id}, {"b", b.id}, {"same_weights", a.weightsHash == b.weightsHash},
+        const bool isKnown = !a.imported && !b.imported;
+        printJson({{"a", a.id}, {"b", b.id}, {"same_weights", isKnown ? Json(a.weightsHash == b.weightsHash) : Json()},
             {"settings", jsonOf(settings)}, {"results", jsonOf(results)}, {"loss", lossJson(comparison)}});
     } else {
-        print(
-            tableOf("setting", settings, a, b) + '\n' + tableOf("result", results, a, b) + '\n' + lossText(comparison));
+        const bool isKnown = !a.imported && !b.imported;
+        print((isKnown ? tableOf("setting", settings, a, b) : "setting: not known of an imported run\n") + '\n'
+            + tableOf("result", results, a, b) + '\n' + lossText(comparison));
     }
     return exitDone;
 }

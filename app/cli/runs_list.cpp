@@ -45,8 +45,8 @@ int listRuns(const RunsOptions& options)
     }
     for (const RunInfo& run : runs) {
         table.addRow({fmt::format("{}", run.id), timeText(run.startedUnixSeconds), run.experimentName, run.lane,
-            std::string(nameOf(run.status)), run.policy, run.scaler, fmt::format("{}", run.steps),
-            shortNumber(run.finalLoss), percent(run.validationAccuracy), fmt::format("{}", run.skippedSteps),
+            statusText(run), run.policy.empty() ? "-" : run.policy, run.scaler.empty() ? "-" : run.scaler,
+            fmt::format("{}", run.steps), shortNumber(run.finalLoss), percent(run.validationAccuracy), skipsText(run),
             rateText(run.stepsPerSecond)});
     }
     print(runs.empty() ? "no runs\n" : table.text());

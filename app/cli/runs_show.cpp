@@ -31,21 +31,27 @@ std::string summaryText(const RunInfo& run)
     text += fmt::format("lane {}\n\n", run.lane);
     const auto add
         = [&](const char* name, const std::string& value) { text += fmt::format("  {:<22}{}\n", name, value); };
-    add("status", std::string(nameOf(run.status)) + (run.message.empty() ? "" : ": " + run.message));
+    add("status", statusText(run) + (run.message.empty() ? "" : ": " + run.message));
     add("started", timeText(run.startedUnixSeconds));
     add("ended", timeText(run.endedUnixSeconds));
-    add("device",
-        fmt::format(
-            "{}, {}, {} threads ({} for this lane)", run.device, run.instructionSet, run.threads, run.threadsPerLane));
+    if (run.imported) {
+        add("imported from", fmt::format("{} ({})", run.imported->file, run.imported->format));
+    } else {
+        add("device",
+            fmt::format("{}, {}, {} threads ({} for this lane)", run.device, run.instructionSet, run.threads,
+                run.threadsPerLane));
+    }
     add("steps", fmt::format("{}", run.steps));
     add("final loss", shortNumber(run.finalLoss));
     add("validation loss", shortNumber(run.validationLoss));
     add("validation accuracy", percent(run.validationAccuracy));
-    add("skipped steps", fmt::format("{}", run.skippedSteps));
+    add("skipped steps", skipsText(run));
     add("final scale", shortNumber(run.finalScale));
-    add("steps per second", rateText(run.stepsPerSecond));
-    add("initial weights", run.initialWeightsHash);
-    add("final weights", run.weightsHash);
+    if (!run.imported) {
+        add("steps per second", rateText(run.stepsPerSecond));
+        add("initial weights", run.initialWeightsHash);
+        add("final weights", run.weightsHash);
+    }
     if (!run.note.empty()) {
         add("note", run.note);
     }
@@ -72,11 +78,19 @@ int showRun(const RunsOptions& options)
         for (const Event& event : events) {
             json["events"].push_back(eventAsJson(event));
         }
-        json["replay"] = replayCommand(options, run);
+        if (!run.imported) {
+            json["replay"] = replayCommand(options, run);
+        }
         printJson(json);
         return exitDone;
     }
-    std::string text = summaryText(run) + "\nsettings\n";
+    std::string text = summaryText(run);
+    text += run.imported ? "\nwhat the log tells (the settings are not known)\n" : "\nsettings\n";
+    if (run.imported) {
+        for (const auto& [field, from] : run.imported->fields) {
+            text += fmt::format("  {:<26}{}\n", field, from);
+        }
+    }
     for (const auto& [path, value] : settings) {
         if (!value.is_null() && value != "") {
             text += fmt::format("  {:<26}{}\n", path, value.dump());
@@ -86,7 +100,7 @@ int showRun(const RunsOptions& options)
     for (const Event& event : events) {
         text += eventText(event);
     }
-    print(text + "\nrepeat it with\n  " + replayCommand(options, run) + '\n');
+    print(run.imported ? text : text + "\nrepeat it with\n  " + replayCommand(options, run) + '\n');
     return exitDone;
 }
 

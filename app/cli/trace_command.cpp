@@ -107,10 +107,11 @@ int trace(const TraceOptions& options)
     where.database = options.database;
     const RunStore store = openRuns(where);
     const RunInfo run = runNumber(store, options.run);
+    const nlohmann::json replay = store.replayExperiment(run.id);
     const std::int64_t step = stepToTrace(store, run, options.step);
     SessionOptions session;
     session.threads = run.threadsPerLane; // another number would give other bits
-    Session again(parseExperiment(store.replayExperiment(run.id).dump(), fmt::format("run {}", run.id)), session);
+    Session again(parseExperiment(replay.dump(), fmt::format("run {}", run.id)), session);
     trainUpTo(again, step);
     const Blame blame = again.blame(again.status()->lanes.at(0).id, step).get();
     if (options.json) {

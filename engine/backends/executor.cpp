@@ -216,12 +216,23 @@ void Executor::writeFloats(ValueId value, std::span<const float> values)
 
 std::vector<float> Executor::readFloats(ValueId value)
 {
-    const TensorType& type = m_graph.value(value).type;
-    std::vector<std::byte> bytes(type.bytes());
-    read(value, bytes);
-    std::vector<float> values(static_cast<std::size_t>(type.shape.elements()));
-    toFloats(type.dtype, bytes, values);
+    std::vector<float> values;
+    readFloats(value, values);
     return values;
+}
+
+void Executor::readFloats(ValueId value, std::vector<float>& into)
+{
+    const TensorType& type = m_graph.value(value).type;
+    into.resize(static_cast<std::size_t>(type.shape.elements()));
+    if (type.dtype == DType::Float32) {
+        read(value, std::as_writable_bytes(std::span(into)));
+        return;
+    }
+    m_staging.resize(std::max(m_staging.size(), type.bytes()));
+    const std::span stored = std::span(m_staging).first(type.bytes());
+    read(value, stored);
+    toFloats(type.dtype, stored, into);
 }
 
 void Executor::copyFrom(Executor& from, ValueId source, ValueId target)

@@ -47,6 +47,7 @@ public:
     /// The same with FP32 numbers, rounded to the value's format and exact from it. Both wait.
     void writeFloats(ValueId value, std::span<const float> values);
     [[nodiscard]] std::vector<float> readFloats(ValueId value);
+    void readFloats(ValueId value, std::vector<float>& into); ///< the same; allocates only where `into` is too small
     /// What `from` holds in a value of the same shape: bit for bit, or, where the formats differ, rounded to this one's
     /// or widened exactly. Waits.
     void copyFrom(Executor& from, ValueId source, ValueId target);
@@ -94,6 +95,7 @@ private:
     std::array<std::vector<std::unique_ptr<Kernel>>, phaseCount> m_kernels;
     std::vector<std::byte> m_stepInputs;
     std::vector<std::byte> m_stepOutputs;
+    std::vector<std::byte> m_staging; ///< of readFloats()
     std::vector<Census> m_census;
     std::map<std::pair<ValueId, Phase>, std::size_t> m_censusSlot;
     bool m_isCounting = true;

@@ -57,8 +57,14 @@ namespace {
 std::vector<Finding> applied(const std::vector<Rule>& rules, const RunFacts& facts)
 {
     std::vector<Finding> findings;
-    for (const Rule rule : rules) {
-        if (auto finding = rule(facts)) {
+    for (const Rule& rule : rules) {
+        if (!facts.knows(rule.needs)) {
+            continue;
+        }
+        if (auto finding = rule.judge(facts)) {
+            if (!facts.knows(KnownSettings)) {
+                finding->fix = nlohmann::json::object(); // what is not known cannot be mended by its name
+            }
             findings.push_back(std::move(*finding));
         }
     }
@@ -82,7 +88,7 @@ std::vector<Finding> settingFindings(const RunView& run)
             continue;
         }
         const RunView part {run.history[i].config, std::span(begin, end), run.events,
-            isLast ? run.status : std::optional(RunStatus::Stopped), run.siblings};
+            isLast ? run.status : std::optional(RunStatus::Stopped), run.siblings, {}, {}, run.known};
         for (Finding& finding : applied(settingRules(), factsOf(part))) {
             const auto known = std::ranges::find(findings, finding.rule, &Finding::rule);
             if (known != findings.end()) {

@@ -248,7 +248,8 @@ void nameWorstLayer(Finding& finding, const RunFacts& facts, LayerMeasure measur
 
 std::vector<Rule> layerRules()
 {
-    return {deadUnits, saturated, lostGradient, nearOverflow, tinyInit};
+    return {{deadUnits, KnownSettings}, {saturated, KnownSettings}, {lostGradient, KnownSettings},
+        {nearOverflow, KnownSettings}, {tinyInit, KnownSettings}};
 }
 
 } // namespace mantissa

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
+#include <vector>
 
 namespace mantissa {
 
@@ -34,9 +36,67 @@ const StepRange* endlessSkips(const RunFacts& facts)
         : nullptr;
 }
 
+/// By the settings, or where these are not known as the scale is seen to stand.
+bool hasFixedScale(const RunFacts& facts, std::span<const StepRecord> skipped)
+{
+    if (facts.knows(KnownSettings)) {
+        return facts.config.scaler->family == "fixed" || facts.config.scaler->frozen;
+    }
+    return std::ranges::all_of(
+        skipped, [&skipped](const StepRecord& record) { return record.scale == skipped.front().scale; });
+}
+
+/// A scale that falls to the end, in a log that does not say which steps were skipped.
+Result fallingScale(const RunFacts& facts)
+{
+    if (facts.knowsSkips) {
+        return {};
+    }
+    constexpr double far = 0x1p10;
+    std::vector<const StepRecord*> known;
+    for (const StepRecord& record : facts.run.records) {
+        if (!std::isnan(record.scale)) {
+            known.push_back(&record);
+        }
+    }
+    // Back from the end, as long as it never rose.
+    std::size_t top = known.empty() ? 0 : known.size() - 1;
+    std::size_t lastFall = 0;
+    while (top > 0 && known[top - 1]->scale >= known[top]->scale) {
+        if (lastFall == 0 && known[top - 1]->scale > known[top]->scale) {
+            lastFall = top;
+        }
+        --top;
+    }
+    constexpr std::size_t recent = 3; // rows
+    if (lastFall == 0 || known.size() - lastFall > recent || known.back()->scale >= 1
+        || known[top]->scale < far * known.back()->scale) {
+        return {};
+    }
+    while (known[top + 1]->scale == known[top]->scale) {
+        ++top;
+    }
+    const auto since = facts.since(known[top]->step);
+    const auto badLosses = std::ranges::count_if(since, [](const StepRecord& record) { return !record.lossFinite; });
+    Finding finding {.rule = "scale_collapse", .severity = Severity::Problem, .confidence = Confidence::Likely};
+    finding.firstStep = known[top]->step;
+    finding.lastStep = known.back()->step;
+    finding.title = fmt::format("The scale falls without end: from {:.4g} at step {} to {:.3g} at step {}.",
+        known[top]->scale, known[top]->step, known.back()->scale, known.back()->step);
+    finding.evidence
+        = {{"scale_before", known[top]->scale}, {"scale_now", known.back()->scale}, {"losses_not_finite", badLosses}};
+    finding.advice = badLosses > 0
+        ? "The loss is not finite either, so no scale can help. Find what is infinite before it: the data, the "
+          "weights, "
+          "or an activation too large for the format."
+        : "Below 1 a smaller scale rarely helps: the raw gradient is infinite or NaN at any. Look at the data of the "
+          "first step of the fall, and for a layer whose activations or gradients leave FP16's range.";
+    return finding;
+}
+
 Result brokenNumbers(const RunFacts& facts)
 {
-    if (!facts.isBroken() || endlessSkips(facts) != nullptr) {
+    if (!facts.isBroken() || endlessSkips(facts) != nullptr || fallingScale(facts)) {
         return {};
     }
     const std::int64_t since = facts.badLosses.empty() ? facts.lastStep : facts.badLosses.back().first;
@@ -45,7 +105,14 @@ Result brokenNumbers(const RunFacts& facts)
     finding.firstStep = facts.originStep >= 0 ? facts.originStep : since;
     finding.lastStep = facts.lastStep;
     finding.evidence = {{"since_step", since}, {"loss_before", facts.lossBefore(finding.firstStep)}};
-    if (!facts.origin.empty()) {
+    if (!facts.knows(KnownSettings)) {
+        finding.title = fmt::format("The loss stopped being finite at step {}.", since);
+        finding.advice
+            = "The log does not say where that arose. If gradients were infinite before the loss was, the "
+              "backward pass overflowed; if a scaler skipped those steps and the loss broke all the same, the "
+              "forward pass or the data did. Train in FP32 or BF16 from a checkpoint before it: what is finite "
+              "there overflowed in 16 bits.";
+    } else if (!facts.origin.empty()) {
         finding.title = fmt::format("Numbers stopped being finite; the first were in {}.", facts.origin);
         finding.advice = facts.hasScaler
             ? "Give that op FP32 (precision.overrides) or the lane BF16; the scaler cannot mend what is infinite "
@@ -77,8 +144,7 @@ Result collapsingScale(const RunFacts& facts)
     if (skips == nullptr) {
         return {};
     }
-    const auto first = static_cast<std::size_t>(skips->first - facts.firstStep);
-    const auto inStretch = facts.run.records.subspan(first);
+    const auto inStretch = facts.since(skips->first);
     const auto badLosses
         = std::ranges::count_if(inStretch, [](const StepRecord& record) { return !record.lossFinite; });
     Finding finding {.rule = "scale_collapse", .severity = Severity::Problem, .confidence = Confidence::Certain};
@@ -98,7 +164,7 @@ Result collapsingScale(const RunFacts& facts)
               "large "
               "for the format (then BF16, or FP32 for that op).";
     } else {
-        const bool isFixed = facts.config.scaler->family == "fixed" || facts.config.scaler->frozen;
+        const bool isFixed = hasFixedScale(facts, inStretch);
         finding.title = isFixed
             ? fmt::format("Every step is skipped: the gradient overflows at the scale of {:.3g}, which never moves{}.",
                 inStretch.back().scale, place)
@@ -111,6 +177,8 @@ Result collapsingScale(const RunFacts& facts)
     }
     if (const std::string fault = faultBefore(facts, skips->first); !fault.empty()) {
         finding.advice = fault + finding.advice;
+    } else if (!facts.knows(KnownSettings)) {
+        return finding;
     } else if (facts.fp32DivergesToo()) {
         finding.fix = slowerFix(facts.config);
     } else if (facts.config.scaler->family == "fixed") {
@@ -154,10 +222,11 @@ Result badBatch(const RunFacts& facts)
 /// FP16 gradients that are rounded to zero.
 Result underflow(const RunFacts& facts)
 {
-    if (facts.lower != DType::Float16 || facts.steps < 20 || facts.isBroken() || endlessSkips(facts) != nullptr) {
+    const bool isFp16 = facts.lower == DType::Float16 || !facts.knows(KnownSettings); // or the log has no such shares
+    if (!isFp16 || facts.steps < 20 || facts.isBroken() || endlessSkips(facts) != nullptr) {
         return {};
     }
-    const bool isDead = facts.zeroGradients * 2 > facts.steps;
+    const bool isDead = facts.knows(KnownSettings) && facts.zeroGradients * 2 > facts.steps;
     const bool losesMuch = facts.flushed >= 0.2;
     const bool standsStill = facts.isStill() && facts.flushed >= 0.003 && facts.firstLoss > 0;
     const double worthSaying = facts.hasScaler ? 0.05 : 0.01;
@@ -193,8 +262,11 @@ Result zeroGradient(const RunFacts& facts)
     finding.lastStep = facts.lastStep;
     finding.title = "The whole gradient is zero in most steps, although the loss is not.";
     finding.evidence = {{"steps_with_zero_gradient", facts.zeroGradients}, {"steps", facts.steps}};
-    finding.advice = "Not FP16's doing: look for saturated or dead activations, or a loss that does not depend on the "
-                     "weights.";
+    finding.advice = facts.knows(KnownSettings)
+        ? "Not FP16's doing: look for saturated or dead activations, or a loss that does not depend on the weights."
+        : "If it trains in FP16, gradients may all be rounded to zero: a scaler, or BF16, shows. Else look for "
+          "saturated "
+          "or dead activations, or a loss that does not depend on the weights.";
     return finding;
 }
 
@@ -232,7 +304,9 @@ Result lostUpdates(const RunFacts& facts)
 
 std::vector<Rule> numericsRules()
 {
-    return {collapsingScale, brokenNumbers, badBatch, underflow, zeroGradient, lostUpdates};
+    return {{collapsingScale, KnownSkips}, {fallingScale, KnownScales}, {brokenNumbers, KnownLosses},
+        {badBatch, KnownLosses}, {underflow, KnownFlushing}, {zeroGradient, KnownNorms | KnownLosses},
+        {lostUpdates, KnownSettings}};
 }
 
 } // namespace mantissa

@@ -23,7 +23,11 @@ nlohmann::json slowerFix(const LaneConfig& config);
 /// Makes the layer with the largest measure the finding's, if any is above 0.
 void nameWorstLayer(Finding& finding, const RunFacts& facts, LayerMeasure measure);
 
-using Rule = std::optional<Finding> (*)(const RunFacts& facts);
+struct Rule
+{
+    std::optional<Finding> (*judge)(const RunFacts& facts);
+    unsigned needs; ///< Evidence
+};
 
 std::vector<Rule> numericsRules(); ///< infinity, NaN, gradients and updates that vanish
 std::vector<Rule> scaleRules(); ///< how the scale moves

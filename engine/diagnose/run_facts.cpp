@@ -75,14 +75,18 @@ std::vector<LayerFigures> laterMedians(std::span<const StepSample> samples)
 template <typename Holds> std::vector<StepRange> stretches(std::span<const StepRecord> records, Holds holds)
 {
     std::vector<StepRange> list;
+    bool held = false;
+    std::int64_t before = 0;
     for (const StepRecord& record : records) {
-        if (!holds(record)) {
-            continue;
-        }
-        if (list.empty() || list.back().last + 1 != record.step) {
+        const bool holdsHere = holds(record);
+        if (holdsHere && !held) {
             list.push_back({record.step, record.step});
+        } else if (holdsHere) {
+            list.back().gaps += record.step - before - 1;
+            list.back().last = record.step;
         }
-        list.back().last = record.step;
+        held = holdsHere;
+        before = record.step;
     }
     return list;
 }
@@ -138,16 +142,59 @@ bool isSetByHand(std::span<const Event> events, std::int64_t step)
     });
 }
 
+/// The setting, or the median of the steps that the scale stood still before it grew.
+double growthIntervalOf(const RunFacts& facts, std::vector<double> seen)
+{
+    if (facts.knows(KnownSettings)) {
+        return facts.hasScaler ? valueOf(*facts.config.scaler, "growth_interval").value_or(0) : 0;
+    }
+    const double median = mantissa::medianOf(std::move(seen));
+    return std::isnan(median) ? 0 : median;
+}
+
 void countScaleMoves(RunFacts& facts)
 {
-    const std::span<const StepRecord> records = facts.run.records;
-    for (std::size_t i = 1; i < records.size(); ++i) {
-        const double before = records[i - 1].scale;
-        const double after = records[i].scale;
-        if (after != before && !isSetByHand(facts.run.events, records[i].step)) {
-            facts.growths += after > before ? 1 : 0;
-            facts.backoffs += after < before && records[i - 1].step > facts.leadingSkips.last ? 1 : 0;
+    const StepRecord* before = nullptr;
+    std::int64_t moved = -1;
+    std::vector<double> untilGrowth;
+    for (const StepRecord& record : facts.run.records) {
+        if (std::isnan(record.scale)) {
+            continue;
         }
+        if (before != nullptr && record.scale != before->scale && !isSetByHand(facts.run.events, record.step)) {
+            const bool grows = record.scale > before->scale;
+            facts.growths += grows ? 1 : 0;
+            facts.backoffs += !grows && before->step > facts.leadingSkips.last ? 1 : 0;
+            if (grows && moved >= 0) {
+                untilGrowth.push_back(static_cast<double>(record.step - moved));
+            }
+            moved = record.step;
+        }
+        before = &record;
+    }
+    facts.growthInterval = growthIntervalOf(facts, std::move(untilGrowth));
+}
+
+/// Where a log does not say which steps were skipped, each halving of the scale stands for one at least.
+void countFalls(RunFacts& facts)
+{
+    const StepRecord* before = nullptr;
+    bool isLeading = true;
+    for (const StepRecord& record : facts.run.records) {
+        if (std::isnan(record.scale)) {
+            continue;
+        }
+        const bool falls = before != nullptr && record.scale < before->scale && record.scale > 0;
+        if (before != nullptr) {
+            isLeading = isLeading && falls;
+        }
+        if (falls && isLeading) {
+            facts.leadingSkips.last = before->step;
+        } else if (falls) {
+            const double halvings = std::log2(before->scale / record.scale);
+            facts.skippedLater += std::max<std::int64_t>(1, std::isfinite(halvings) ? std::llround(halvings) : 1);
+        }
+        before = &record;
     }
 }
 
@@ -161,7 +208,7 @@ bool RunFacts::isBroken() const
 
 bool RunFacts::hasRisen() const
 {
-    return steps >= 30 && lastLoss > 1.5 * startLoss;
+    return steps >= 30 && startLoss > 0 && lastLoss > 1.5 * startLoss;
 }
 
 bool RunFacts::isStill() const
@@ -176,17 +223,24 @@ bool RunFacts::fp32DivergesToo() const
 
 double RunFacts::lossBefore(std::int64_t step) const
 {
-    const auto count = static_cast<std::size_t>(std::clamp<std::int64_t>(step - firstStep, 0, steps));
+    const std::size_t count = run.records.size() - since(step).size();
     std::vector<StepRecord> before(run.records.begin(), run.records.begin() + static_cast<std::ptrdiff_t>(count));
     std::ranges::reverse(before);
     return meanLoss(std::span<const StepRecord>(before));
+}
+
+std::span<const StepRecord> RunFacts::since(std::int64_t step) const
+{
+    return {std::ranges::lower_bound(run.records, step, {}, &StepRecord::step), run.records.end()};
 }
 
 RunFacts factsOf(const RunView& run)
 {
     RunFacts facts {.run = run, .config = run.config};
     facts.lower = lowerFormatOf(run.config.precision);
-    facts.hasScaler = run.config.scaler && run.config.scaler->family != "none";
+    facts.hasScaler = facts.knows(KnownSettings) ? run.config.scaler && run.config.scaler->family != "none"
+                                                 : facts.knows(KnownScales);
+    facts.knowsSkips = facts.knows(KnownSkips);
     const std::span<const StepRecord> records = run.records;
     facts.steps = static_cast<std::int64_t>(records.size());
     for (const Event& event : run.events) {
@@ -203,7 +257,7 @@ RunFacts factsOf(const RunView& run)
     }
     facts.firstStep = records.front().step;
     facts.lastStep = records.back().step;
-    facts.isFresh = facts.firstStep == 0 && run.config.model.weights.empty();
+    facts.isFresh = facts.knows(KnownSettings) && facts.firstStep == 0 && run.config.model.weights.empty();
     facts.skips = stretches(records, [](const StepRecord& record) { return record.skipped; });
     facts.leadingSkips = {facts.firstStep, facts.firstStep - 1};
     if (!facts.skips.empty() && facts.skips.front().first == facts.firstStep) {
@@ -218,22 +272,27 @@ RunFacts factsOf(const RunView& run)
         facts.zeroGradients += record.gradNorm == 0 && record.loss != 0 && record.lossFinite ? 1 : 0;
         facts.clipped += record.gradNormClipped < record.gradNorm * (1 - 1e-5) ? 1 : 0;
         facts.unmoved += !record.skipped && !record.foundInf && record.updateRatio == 0 && record.lr > 0 ? 1 : 0;
-        facts.minScale = std::min(facts.minScale, record.scale);
-        facts.maxScale = std::max(facts.maxScale, record.scale);
+        facts.minScale = std::fmin(facts.minScale, record.scale);
+        facts.maxScale = std::fmax(facts.maxScale, record.scale);
         if (!record.foundInf && !std::isnan(record.flushed)) {
             facts.flushed += record.flushed;
             ++counted;
         }
     }
     facts.flushed /= static_cast<double>(std::max<std::int64_t>(counted, 1));
+    if (!facts.knowsSkips) {
+        countFalls(facts);
+    }
     countScaleMoves(facts);
     facts.updateRatio = medianOf(records, [](const StepRecord& record) {
         return record.skipped ? std::numeric_limits<double>::quiet_NaN() : record.updateRatio;
     });
     facts.startLoss = startLossOf(facts);
     facts.firstLoss = meanLoss(records);
-    std::vector<StepRecord> reversed(records.rbegin(),
-        records.rbegin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(records.size(), 5 * lossWindow)));
+    // The log of an imported run may have few rows with a loss among its last.
+    const std::size_t latest = facts.knows(KnownSettings) ? 5 * lossWindow : records.size();
+    std::vector<StepRecord> reversed(
+        records.rbegin(), records.rbegin() + static_cast<std::ptrdiff_t>(std::min(records.size(), latest)));
     facts.lastLoss = meanLoss(std::span<const StepRecord>(reversed));
     facts.stepMs = medianOf(records, stepMsOf);
     facts.waitMs = medianOf(records, [](const StepRecord& record) { return double {record.timeMs.waitMs}; });

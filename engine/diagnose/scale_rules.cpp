@@ -20,7 +20,9 @@ bool isPowerOfTwo(double value)
 
 double parameterOf(const RunFacts& facts, std::string_view key, double otherwise)
 {
-    return facts.hasScaler ? valueOf(*facts.config.scaler, std::string(key)).value_or(otherwise) : otherwise;
+    return facts.hasScaler && facts.knows(KnownSettings)
+        ? valueOf(*facts.config.scaler, std::string(key)).value_or(otherwise)
+        : otherwise;
 }
 
 /// Skips at one distance, at scales at which steps between them were taken: not the scale's doing.
@@ -117,12 +119,13 @@ Result absorbs(const RunFacts& facts)
 /// Grows into overflow again and again.
 Result oscillates(const RunFacts& facts)
 {
-    const double interval = parameterOf(facts, "growth_interval", 0);
+    const double interval = facts.growthInterval;
     if (skipsInARhythm(facts) || !facts.hasScaler || facts.growths < 3 || facts.backoffs < 3 || interval <= 0
         || interval > 250) {
         return {};
     }
-    const double rate = static_cast<double>(facts.skippedLater) / static_cast<double>(facts.steps);
+    const double rate = static_cast<double>(facts.skippedLater)
+        / static_cast<double>(facts.knowsSkips ? facts.steps : facts.covered());
     if (rate < 0.01) {
         return {};
     }
@@ -130,8 +133,8 @@ Result oscillates(const RunFacts& facts)
     finding.firstStep = facts.leadingSkips.last + 1;
     finding.lastStep = facts.lastStep;
     finding.title = fmt::format(
-        "The scale grows into overflow again and again: {} growths, {} backoffs, {:.2g} % of the steps skipped.",
-        facts.growths, facts.backoffs, rate * 100);
+        "The scale grows into overflow again and again: {} growths, {} backoffs, {}{:.2g} % of the steps skipped.",
+        facts.growths, facts.backoffs, facts.knowsSkips ? "" : "at least ", rate * 100);
     finding.evidence = {{"growths", facts.growths}, {"backoffs", facts.backoffs}, {"skipped_share", rate},
         {"growth_interval", interval}};
     finding.advice
@@ -144,13 +147,17 @@ Result oscillates(const RunFacts& facts)
 
 Result skipsOften(const RunFacts& facts)
 {
-    const std::int64_t rest = facts.lastStep - facts.leadingSkips.last;
+    const std::int64_t rest = facts.knowsSkips
+        ? static_cast<std::int64_t>(facts.since(facts.leadingSkips.last + 1).size())
+        : facts.lastStep - facts.leadingSkips.last;
     if (rest < 20 || oscillates(facts) || skipsInARhythm(facts)) {
         return {};
     }
     const double rate = static_cast<double>(facts.skippedLater) / static_cast<double>(rest);
     // A single long stretch at the end is a collapse, which has a finding of its own.
-    const bool isOneStretch = !facts.skips.empty() && facts.skips.back().length() * 2 > facts.skippedLater;
+    const bool isOneStretch = facts.knowsSkips
+        ? !facts.skips.empty() && facts.skips.back().length() * 2 > facts.skippedLater
+        : facts.growths == 0;
     if (rate < 0.05 || isOneStretch) {
         return {};
     }
@@ -160,8 +167,8 @@ Result skipsOften(const RunFacts& facts)
     finding.op = facts.origin;
     finding.firstStep = facts.leadingSkips.last + 1;
     finding.lastStep = facts.lastStep;
-    finding.title
-        = fmt::format("{:.2g} % of the steps are skipped, beyond the first ones that find the scale.", rate * 100);
+    finding.title = fmt::format("{}{:.2g} % of the steps are skipped, beyond the first ones that find the scale.",
+        facts.knowsSkips ? "" : "At least ", rate * 100);
     finding.evidence
         = {{"skipped_share", rate}, {"skipped", facts.skippedLater}, {"losses_not_finite", facts.badLosses.size()}};
     finding.advice = facts.badLosses.empty()
@@ -185,7 +192,7 @@ Result findsItsScale(const RunFacts& facts)
     finding.evidence = {{"skipped", facts.leadingSkips.length()}, {"first_scale", facts.run.records.front().scale}};
     finding.advice = "An init_scale nearer to where it settles saves them; nothing else is lost.";
     const auto settled = static_cast<std::size_t>(facts.leadingSkips.length());
-    if (facts.hasScaler && valueOf(*facts.config.scaler, "init_scale")) {
+    if (facts.hasScaler && facts.knows(KnownSettings) && valueOf(*facts.config.scaler, "init_scale")) {
         finding.fix = {{"scaler.init_scale", facts.run.records[settled].scale}};
     }
     return finding;
@@ -232,6 +239,10 @@ Result roundsTwice(const RunFacts& facts)
     if (!facts.hasScaler || facts.steps == 0) {
         return {};
     }
+    // A log may hold means over several steps, which are no scale that any step had.
+    if (!facts.knows(KnownSettings) && facts.minScale != facts.maxScale) {
+        return {};
+    }
     const auto odd = std::ranges::count_if(facts.run.records, [](const StepRecord& record) {
         return !isPowerOfTwo(record.scale) && std::isfinite(record.scale) && record.scale > 0;
     });
@@ -242,9 +253,30 @@ Result roundsTwice(const RunFacts& facts)
     finding.title = "The scale is not a power of two, so scaling and unscaling round every gradient once more each.";
     finding.evidence = {{"steps", odd}, {"scale", facts.run.records.back().scale}};
     finding.advice = "Use a power of two, and growth and backoff factors that are: these cost no rounding.";
+    if (!facts.knows(KnownSettings)) {
+        return finding;
+    }
     if (const auto init = valueOf(*facts.config.scaler, "init_scale"); init && *init > 0 && !isPowerOfTwo(*init)) {
         finding.fix = {{"scaler.init_scale", std::exp2(std::round(std::log2(*init)))}};
     }
+    return finding;
+}
+
+Finding lostScalerState(const RunFacts& facts, std::int64_t step, const std::string& scale)
+{
+    Finding finding {
+        .rule = "resumed_without_scaler", .severity = Severity::Warning, .confidence = Confidence::Certain};
+    finding.firstStep = step;
+    finding.lastStep = step;
+    finding.title = fmt::format("The run went on at step {} with a scaler that began again at {}.", step, scale);
+    if (facts.knowsSkips) {
+        const auto behind = std::ranges::count_if(facts.run.records, [step](const StepRecord& record) {
+            return record.skipped && record.step >= step && record.step < step + 50;
+        });
+        finding.evidence = {{"skipped_within_50_steps", behind}};
+    }
+    finding.advice = "Keep the scaler's state with the checkpoint: its search for the scale costs steps, and what is "
+                     "flushed meanwhile is lost.";
     return finding;
 }
 
@@ -258,23 +290,38 @@ Result resumedWithoutScaler(const RunFacts& facts)
         const auto reset = std::ranges::find_if(facts.run.events, [&resumed](const Event& event) {
             return event.kind == EventKind::Set && event.step == resumed.step && event.path == "scaler.scale";
         });
-        if (reset == facts.run.events.end()) {
+        if (reset != facts.run.events.end()) {
+            return lostScalerState(facts, resumed.step, reset->after);
+        }
+    }
+    return {};
+}
+
+/// In a log: a scale that rises at once by more than one growth. No scaler does that while it trains.
+Result restartedScaler(const RunFacts& facts)
+{
+    constexpr double more = 3.9; // growths double it, most often
+    if (facts.knows(KnownSettings)) {
+        return {};
+    }
+    const StepRecord* before = nullptr;
+    for (const StepRecord& record : facts.run.records) {
+        if (std::isnan(record.scale)) {
             continue;
         }
-        const auto behind = std::ranges::count_if(facts.run.records, [&resumed](const StepRecord& record) {
-            return record.skipped && record.step >= resumed.step && record.step < resumed.step + 50;
-        });
-        Finding finding {
-            .rule = "resumed_without_scaler", .severity = Severity::Warning, .confidence = Confidence::Certain};
-        finding.firstStep = resumed.step;
-        finding.lastStep = resumed.step;
-        finding.title = fmt::format(
-            "The run went on at step {} with a scaler that began again at {}.", resumed.step, reset->after);
-        finding.evidence = {{"skipped_within_50_steps", behind}};
-        finding.advice
-            = "Keep the scaler's state with the checkpoint: its search for the scale costs steps, and what is "
-              "flushed meanwhile is lost.";
-        return finding;
+        if (before != nullptr && record.scale >= more * before->scale && before->scale > 0) {
+            const bool isSeam = std::ranges::any_of(facts.run.events, [&](const Event& event) {
+                return event.kind == EventKind::Resumed && event.step > before->step && event.step <= record.step;
+            });
+            if (isSeam || record.step == before->step + 1) {
+                Finding finding = lostScalerState(facts, record.step, fmt::format("{:.6g}", record.scale));
+                finding.confidence = isSeam ? Confidence::Certain : Confidence::Likely;
+                finding.evidence["scale_before"] = before->scale;
+                finding.evidence["scale_after"] = record.scale;
+                return finding;
+            }
+        }
+        before = &record;
     }
     return {};
 }
@@ -283,8 +330,11 @@ Result resumedWithoutScaler(const RunFacts& facts)
 
 std::vector<Rule> scaleRules()
 {
-    return {skipsInARhythm, oscillates, skipsOften, absorbs, atFloor, runsAway, resumedWithoutScaler, isUseless,
-        roundsTwice, findsItsScale};
+    constexpr unsigned scaler = KnownSettings | KnownScales;
+    return {{skipsInARhythm, KnownSkips | KnownScales}, {oscillates, KnownScales}, {skipsOften, 0},
+        {absorbs, scaler | KnownSkips}, {atFloor, scaler | KnownSkips}, {runsAway, KnownScales},
+        {resumedWithoutScaler, scaler}, {restartedScaler, KnownScales}, {isUseless, scaler}, {roundsTwice, KnownScales},
+        {findsItsScale, KnownSkips}};
 }
 
 } // namespace mantissa

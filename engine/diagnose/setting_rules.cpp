@@ -390,9 +390,14 @@ Result logOfSoftmax(const RunFacts& facts)
 
 std::vector<Rule> settingRules()
 {
-    return {clipsEarly, clipsLate, stepsScaled, checksLate, updatesEarly, stepsTwice, sumsMicroBatches,
-        scalerPerMicroBatch, keepsGradients, advancesEarly, losesEpsilon, secondMomentSticks, secondMomentVanishes,
-        averageSticks, steeredByLoss, gradientsInHalf, sumsInHalf, logOfSoftmax, sumsGradientsInHalf, decayIsLost};
+    std::vector<Rule> rules;
+    for (const auto judge : {clipsEarly, clipsLate, stepsScaled, checksLate, updatesEarly, stepsTwice, sumsMicroBatches,
+             scalerPerMicroBatch, keepsGradients, advancesEarly, losesEpsilon, secondMomentSticks, secondMomentVanishes,
+             averageSticks, steeredByLoss, gradientsInHalf, sumsInHalf, logOfSoftmax, sumsGradientsInHalf,
+             decayIsLost}) {
+        rules.push_back({judge, KnownSettings});
+    }
+    return rules;
 }
 
 } // namespace mantissa

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace mantissa {
 
 namespace {
@@ -60,6 +62,16 @@ std::optional<RunStatus> statusOf(const RunInfo& run)
     return run.status == RunStatus::Running ? std::nullopt : std::optional(run.status);
 }
 
+unsigned evidenceIn(const ImportSource& source)
+{
+    unsigned known = 0;
+    for (const auto& [field, evidence] : {std::pair("loss", KnownLosses), std::pair("grad_norm", KnownNorms),
+             std::pair("scale", KnownScales), std::pair("skipped", KnownSkips), std::pair("flushed", KnownFlushing)}) {
+        known |= source.knows(field) ? static_cast<unsigned>(evidence) : 0U;
+    }
+    return known;
+}
+
 constexpr std::size_t enoughSamples = 40; // to see what stays
 
 } // namespace
@@ -71,12 +83,17 @@ StoredRun readStoredRun(const RunStore& store, RunId id)
         throw Error(ErrorCode::InvalidArgument, fmt::format("There is no run {} in this database.", id));
     }
     StoredRun run {.records = store.records(id), .events = store.events(id), .status = statusOf(*info)};
+    if (info->imported) {
+        run.known = evidenceIn(*info->imported);
+        return run;
+    }
     const Experiment replay = parseExperiment(store.replayExperiment(id).dump(), fmt::format("run {}", id));
     run.history = historyOf(replay, run.records.empty() ? 0 : run.records.back().step);
     run.config = run.history.back().config;
     run.samples = spreadSamples(store, id, enoughSamples);
     for (const RunInfo& other : store.runs()) {
-        if (policyNamed(other.policy).lower != DType::Float32 || !beganTogether(store, *info, other)) {
+        if (other.imported || policyNamed(other.policy).lower != DType::Float32
+            || !beganTogether(store, *info, other)) {
             continue;
         }
         const Experiment otherReplay

@@ -17,9 +17,10 @@ struct StoredRun
     std::vector<Sibling> siblings {};
     std::vector<SettingsSince> history {};
     std::vector<StepSample> samples {}; ///< some tens of them, spread over the run
+    unsigned known = KnownAll; ///< Evidence: of an imported run what its log tells
 
     /// Valid as long as this is.
-    [[nodiscard]] RunView view() const { return {config, records, events, status, siblings, history, samples}; }
+    [[nodiscard]] RunView view() const { return {config, records, events, status, siblings, history, samples, known}; }
 };
 
 /// Throws Error (InvalidArgument) if there is no such run, and what the store throws.

@@ -1,9 +1,11 @@
+#include "engine/core/statistics.h"
 #include "engine/diagnose/rules.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 namespace mantissa {
 
@@ -95,6 +97,49 @@ Result spikes(const RunFacts& facts)
     return finding;
 }
 
+/// A run that was resumed and learnt on from somewhere else than where it was left.
+Result jumpsAtSeam(const RunFacts& facts)
+{
+    constexpr std::size_t window = 10;
+    constexpr double far = 1.5;
+    for (const Event& resumed : facts.run.events) {
+        if (resumed.kind != EventKind::Resumed) {
+            continue;
+        }
+        const auto after = facts.since(resumed.step);
+        const auto before = facts.run.records.first(facts.run.records.size() - after.size());
+        if (before.size() < window || after.size() < window) {
+            continue;
+        }
+        double highest = 0; // of the windows before
+        std::vector<double> losses;
+        for (const StepRecord& record : before.last(std::min(before.size(), 5 * window))) {
+            highest = std::isfinite(record.loss) ? std::max(highest, record.loss) : highest;
+        }
+        for (const StepRecord& record : after.first(window)) {
+            losses.push_back(record.loss);
+        }
+        const double now = meanOf(losses);
+        const double then = facts.lossBefore(resumed.step);
+        if (!(now > far * then) || now <= highest || then <= 0) {
+            continue;
+        }
+        Finding finding {
+            .rule = "loss_jumps_at_resume", .severity = Severity::Warning, .confidence = Confidence::Likely};
+        finding.firstStep = resumed.step;
+        finding.lastStep = after[window - 1].step;
+        finding.title = fmt::format(
+            "The loss went up from {:.3g} to {:.3g} where the run was resumed, at step {}.", then, now, resumed.step);
+        finding.evidence = {{"loss_before", then}, {"loss_after", now}, {"highest_before", highest}};
+        finding.advice
+            = "Something was not restored: compare the weights, the optimizer's state, the rate and the position in "
+              "the data. A validation loss that is right at once, with a training loss that is not, points at the "
+              "optimizer's state or at 16-bit weights that became the masters.";
+        return finding;
+    }
+    return {};
+}
+
 Result clipsAlwaysOrNever(const RunFacts& facts)
 {
     const ClipConfig& clip = facts.config.clip;
@@ -162,7 +207,9 @@ Result isSlower(const RunFacts& facts)
 
 std::vector<Rule> trainingRules()
 {
-    return {diverges, learnsNothing, spikes, waitsForData, clipsAlwaysOrNever, isSlower};
+    return {{diverges, KnownLosses}, {learnsNothing, KnownLosses | KnownSettings}, {spikes, KnownLosses},
+        {jumpsAtSeam, KnownLosses}, {waitsForData, KnownTimes}, {clipsAlwaysOrNever, KnownSettings},
+        {isSlower, KnownTimes | KnownSettings}};
 }
 
 } // namespace mantissa

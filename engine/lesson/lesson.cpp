@@ -313,6 +313,18 @@ std::optional<ReferenceRun> referenceOf(const LessonStep& step)
     return shippedReference(file, loadExperiment(file));
 }
 
+Lesson selfContained(Lesson lesson)
+{
+    for (LessonStep& step : lesson.steps) {
+        if (step.hasExperiment()) {
+            step.reference = referenceOf(step);
+            step.own = experimentOf(step);
+            step.shipped.clear();
+        }
+    }
+    return lesson;
+}
+
 std::string lessonText(const Lesson& lesson)
 {
     Json json {{"mantissa_lesson", fileVersion}, {"name", lesson.name}, {"text", lesson.text},

@@ -61,6 +61,10 @@ Experiment experimentOf(const LessonStep& step);
 /// The step's own reference run, or the shipped one.
 std::optional<ReferenceRun> referenceOf(const LessonStep& step);
 
+/// The lesson with all experiments and reference runs its own, so that its file needs nothing that ships. Throws as
+/// experimentOf().
+Lesson selfContained(Lesson lesson);
+
 /// The lesson as a file's text; parseLesson() gives it back.
 std::string lessonText(const Lesson& lesson);
 

@@ -183,10 +183,17 @@ CREATE TABLE tensor_samples (
 ) WITHOUT ROWID;
 )sql";
 
+// Runs that were not trained here, and records that are logged every so many steps.
+constexpr const char* version4 = R"sql(
+ALTER TABLE runs ADD COLUMN imported TEXT;
+ALTER TABLE step_chunks ADD COLUMN stride INTEGER NOT NULL DEFAULT 1;
+)sql";
+
 constexpr std::array allSteps {
     Migration {1, version1},
     Migration {2, version2},
     Migration {3, version3},
+    Migration {4, version4},
 };
 
 int pragma(SQLite::Database& database, const char* name)

@@ -59,9 +59,25 @@ std::string chunkStatement()
         marks += ", ?";
         updates += fmt::format(", {0} = excluded.{0}", name);
     });
-    return fmt::format("INSERT INTO step_chunks (run_id, ordinal, first_step, step_count{}) VALUES (?, ?, ?, ?{}) "
-                       "ON CONFLICT (run_id, ordinal) DO UPDATE SET step_count = excluded.step_count{}",
+    return fmt::format(
+        "INSERT INTO step_chunks (run_id, ordinal, first_step, step_count, stride{}) VALUES (?, ?, ?, ?, "
+        "?{}) ON CONFLICT (run_id, ordinal) DO UPDATE SET step_count = excluded.step_count, stride = "
+        "excluded.stride{}",
         names, marks, updates);
+}
+
+/// By column of step_chunks: whether the run has it.
+std::vector<bool> knownColumns(const std::optional<ImportSource>& imported)
+{
+    std::vector<bool> known;
+    forEachStepColumn([&](const char* name, const auto&) { known.push_back(!imported || imported->knows(name)); });
+    return known;
+}
+
+/// -1: not known.
+std::int64_t skipsOf(const std::optional<ImportSource>& imported, std::int64_t counted)
+{
+    return imported && !imported->knows("skipped") ? -1 : counted;
 }
 
 void bindBytes(SQLite::Statement& statement, int first, const MemoryBytes& bytes)
@@ -85,9 +101,10 @@ PendingRuns::Run* PendingRuns::current(std::uint32_t lane)
     return found == m_current.end() ? nullptr : found->second;
 }
 
-void PendingRuns::start(RunStart start)
+void PendingRuns::start(RunStart start, std::optional<ImportSource> imported)
 {
     auto run = std::make_unique<Run>();
+    run->imported = std::move(imported);
     run->minLoss = std::numeric_limits<double>::quiet_NaN();
     run->last.loss = std::numeric_limits<double>::quiet_NaN();
     run->start = std::move(start);
@@ -109,22 +126,54 @@ void PendingRuns::record(const StepRecord& record)
         return;
     }
     auto& tail = run->tail;
-    if (!tail.records.empty()
-        && (tail.records.size() == stepsPerChunk || record.step != tail.records.back().step + 1)) {
+    run->tailChanged = true;
+    run->rowChanged = true;
+    run->ended = false; // a finished lane that is extended goes on in the same run
+    if (run->imported) {
+        const auto known = std::ranges::lower_bound(tail.records, record.step, {}, &StepRecord::step);
+        if (known != tail.records.end() && known->step == record.step) {
+            --run->steps;
+            run->skippedSteps -= known->skipped ? 1 : 0;
+            *known = record;
+            run->count(record);
+            return;
+        }
+    }
+    if (!tail.records.empty() && (tail.records.size() == stepsPerChunk || !tail.isFollowedBy(record))) {
         const std::int64_t next = tail.ordinal + 1;
         run->full.push_back(std::exchange(tail, Chunk {next, {}}));
     }
     tail.records.push_back(record);
-    run->tailChanged = true;
-    run->rowChanged = true;
-    run->ended = false; // a finished lane that is extended goes on in the same run
-    ++run->steps;
+    run->count(record);
+}
+
+bool PendingRuns::Chunk::isFollowedBy(const StepRecord& record) const
+{
+    const std::int64_t distance = record.step - records.back().step;
+    return distance > 0 && (records.size() < 2 || distance == stride());
+}
+
+std::int64_t PendingRuns::Chunk::stride() const
+{
+    return records.size() < 2 ? 1 : records[1].step - records[0].step;
+}
+
+void PendingRuns::Run::count(const StepRecord& record)
+{
+    ++steps;
     if (record.skipped) {
-        ++run->skippedSteps;
-        run->firstSkip = run->firstSkip < 0 ? record.step : run->firstSkip;
+        ++skippedSteps;
+        firstSkip = firstSkip < 0 ? record.step : firstSkip;
     }
-    run->minLoss = std::fmin(run->minLoss, record.loss);
-    run->last = record;
+    minLoss = std::fmin(minLoss, record.loss);
+    if (imported && steps > 1 && record.step < last.step) {
+        return;
+    }
+    const StepRecord before = std::exchange(last, record);
+    if (imported && steps > 1) {
+        last.loss = std::isnan(record.loss) && record.lossFinite ? before.loss : record.loss;
+        last.scale = std::isnan(record.scale) ? before.scale : record.scale;
+    }
 }
 
 void PendingRuns::happened(const Event& event)
@@ -149,6 +198,14 @@ void PendingRuns::sampled(std::shared_ptr<const StepSample> sample)
 {
     if (Run* run = current(sample->lane)) {
         run->samples.push_back(std::move(sample));
+    }
+}
+
+void PendingRuns::learn(std::uint32_t lane, ImportSource source)
+{
+    if (Run* run = current(lane)) {
+        run->imported = std::move(source);
+        run->rowChanged = true;
     }
 }
 
@@ -231,8 +288,8 @@ void PendingRuns::createRow(SQLite::Database& connection, Run& run, std::int64_t
     const std::int64_t experiment = experimentRow(connection, start);
     SQLite::Statement insert(connection,
         "INSERT INTO runs (experiment_id, writer_id, lane_number, lane, color, settings, policy, scaler, device, "
-        "backend, instruction_set, threads, threads_per_lane, seed, initial_weights_hash, started_at, updated_at) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+        "backend, instruction_set, threads, threads_per_lane, seed, initial_weights_hash, started_at, updated_at, "
+        "imported) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     int at = 0;
     insert.bind(++at, experiment);
     insert.bind(++at, writerId);
@@ -240,8 +297,11 @@ void PendingRuns::createRow(SQLite::Database& connection, Run& run, std::int64_t
     insert.bind(++at, start.config.name);
     insert.bind(++at, start.config.color);
     insert.bind(++at, textOf(start.config.document));
-    insert.bind(++at, start.config.precision.policy);
-    insert.bind(++at, start.config.scaler ? start.config.scaler->family : std::string("none"));
+    insert.bind(++at, run.imported ? std::string() : start.config.precision.policy);
+    insert.bind(++at,
+        run.imported              ? std::string()
+            : start.config.scaler ? start.config.scaler->family
+                                  : std::string("none"));
     insert.bind(++at, start.device);
     insert.bind(++at, start.backend);
     insert.bind(++at, start.instructionSet);
@@ -251,12 +311,16 @@ void PendingRuns::createRow(SQLite::Database& connection, Run& run, std::int64_t
     insert.bind(++at, start.initialWeightsHash);
     insert.bind(++at, start.unixSeconds);
     insert.bind(++at, unixSeconds());
+    if (run.imported) {
+        insert.bind(++at, textOf(importSourceAsJson(*run.imported)));
+    }
     insert.exec();
     run.tentative = connection.getLastInsertRowid();
 }
 
 void PendingRuns::writeChunks(SQLite::Statement& statement, const Run& run)
 {
+    const std::vector<bool> known = knownColumns(run.imported);
     const auto writeOne = [&](const Chunk& chunk) {
         const std::vector<Blob> columns = packRecords(chunk.records);
         int at = 0;
@@ -264,8 +328,14 @@ void PendingRuns::writeChunks(SQLite::Statement& statement, const Run& run)
         statement.bind(++at, chunk.ordinal);
         statement.bind(++at, chunk.records.front().step);
         statement.bind(++at, static_cast<std::int64_t>(chunk.records.size()));
-        for (const Blob& column : columns) {
-            statement.bindNoCopy(++at, column.data(), static_cast<int>(column.size()));
+        statement.bind(++at, chunk.stride());
+        for (std::size_t i = 0; i < columns.size(); ++i) {
+            ++at;
+            if (known[i]) {
+                statement.bindNoCopy(at, columns[i].data(), static_cast<int>(columns[i].size()));
+            } else {
+                statement.bind(at); // NULL
+            }
         }
         statement.exec();
         statement.reset();
@@ -309,7 +379,7 @@ void PendingRuns::updateRow(SQLite::Database& connection, const Run& run)
     update.bind(++at, run.lostSteps);
     update.bind(++at, run.last.loss);
     update.bind(++at, run.minLoss);
-    update.bind(++at, run.skippedSteps);
+    update.bind(++at, skipsOf(run.imported, run.skippedSteps));
     update.bind(++at, run.firstSkip);
     update.bind(++at, run.last.scale);
     bindBytes(update, at + 1, run.last.bytes);
@@ -318,6 +388,12 @@ void PendingRuns::updateRow(SQLite::Database& connection, const Run& run)
     // An event that follows the end of a run does not reopen it; steps do.
     update.bind(++at, run.rowChanged ? 1 : 0);
     update.exec();
+    if (run.imported && run.rowChanged) {
+        SQLite::Statement source(connection, "UPDATE runs SET imported = ? WHERE id = ?");
+        source.bind(1, textOf(importSourceAsJson(*run.imported)));
+        source.bind(2, run.tentative);
+        source.exec();
+    }
 }
 
 void PendingRuns::writeSummary(SQLite::Database& connection, const Run& run)
@@ -336,7 +412,7 @@ void PendingRuns::writeSummary(SQLite::Database& connection, const Run& run)
     update.bind(++at, summary.minLoss);
     update.bind(++at, summary.validationLoss);
     update.bind(++at, summary.validationAccuracy);
-    update.bind(++at, summary.skippedSteps);
+    update.bind(++at, skipsOf(run.imported, summary.skippedSteps));
     update.bind(++at, summary.firstSkip);
     update.bind(++at, summary.finalScale);
     update.bind(++at, summary.weightsHash);

@@ -17,10 +17,12 @@ namespace mantissa {
 class PendingRuns
 {
 public:
-    void start(RunStart start);
+    void start(RunStart start, std::optional<ImportSource> imported);
+    /// A record whose step has come before, and whose row is not full yet, takes that one's place.
     void record(const StepRecord& record);
     void happened(const Event& event);
     void sampled(std::shared_ptr<const StepSample> sample);
+    void learn(std::uint32_t lane, ImportSource source);
     void end(std::uint32_t lane, RunSummary summary);
     /// Steps of a lane that were reported while the file could not be written and memory for them ran out.
     void lost(std::uint32_t lane, std::int64_t steps);
@@ -47,11 +49,16 @@ private:
     {
         std::int64_t ordinal = 0;
         std::vector<StepRecord> records;
+
+        /// Whether the record is the next at the distance that those before it have.
+        [[nodiscard]] bool isFollowedBy(const StepRecord& record) const;
+        [[nodiscard]] std::int64_t stride() const;
     };
 
     struct Run
     {
         RunStart start;
+        std::optional<ImportSource> imported;
         RunId id = 0; ///< 0: not in the file
         RunId tentative = 0; ///< id within a transaction that is not committed
         std::vector<Chunk> full;
@@ -68,9 +75,10 @@ private:
         std::int64_t skippedSteps = 0;
         std::int64_t firstSkip = -1;
         double minLoss = 0;
-        StepRecord last;
+        StepRecord last; ///< of an imported run, with the newest loss and scale that its log has
 
         [[nodiscard]] bool hasWork() const;
+        void count(const StepRecord& record);
     };
 
     Run* current(std::uint32_t lane);

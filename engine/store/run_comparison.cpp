@@ -59,6 +59,9 @@ std::vector<SettingDifference> settingDifferences(const RunStore& store, RunId a
     const auto first = settingsOf(store, a);
     const auto second = settingsOf(store, b);
     std::vector<SettingDifference> differences;
+    if (first.empty() || second.empty()) {
+        return differences; // of an imported run none are known
+    }
     for (std::size_t i = 0; i < first.size(); ++i) {
         if (first[i].second != second[i].second) {
             differences.push_back({first[i].first, first[i].second, second[i].second});
@@ -107,7 +110,19 @@ Span commonSteps(const std::vector<std::int64_t>& a, const std::vector<std::int6
     }
     Span span {std::max(a.front(), b.front()), std::min(a.back(), b.back()) + 1};
     span.window = std::max<std::int64_t>(1, (span.end - span.first + mostWindows - 1) / mostWindows);
+    for (const std::vector<std::int64_t>* steps : {&a, &b}) {
+        if (steps->size() > 1) { // a log may have a row every so many steps
+            const auto rows = static_cast<std::int64_t>(steps->size()) - 1;
+            span.window = std::max(span.window, (steps->back() - steps->front() + rows - 1) / rows);
+        }
+    }
     return span;
+}
+
+/// Whether the step has a loss, finite or not.
+bool hasLoss(const RunColumns& run, std::size_t at)
+{
+    return run.lossFinite.empty() || !std::isnan(run.loss[at]) || run.lossFinite[at] == 0;
 }
 
 /// By window, the mean of a run's losses; one that is not finite makes its window NaN.
@@ -116,13 +131,16 @@ std::vector<double> meanLosses(const RunColumns& run, const Span& span)
     std::vector<double> sums(span.windows(), 0);
     std::vector<double> counts(span.windows(), 0);
     for (std::size_t i = 0; i < run.step.size(); ++i) {
-        if (span.holds(run.step[i])) {
+        if (span.holds(run.step[i]) && hasLoss(run, i)) {
             const std::size_t at = span.windowOf(run.step[i]);
             sums[at] += std::isfinite(run.loss[i]) ? run.loss[i] : none;
             counts[at] += 1;
         }
     }
-    std::ranges::transform(sums, counts, sums.begin(), std::divides {}); // 0 / 0 is NaN: no step there
+    for (std::size_t at = 0; at < sums.size(); ++at) {
+        // A window between two rows of a log has what the one before has.
+        sums[at] = counts[at] > 0 ? sums[at] / counts[at] : at > 0 && !run.lossFinite.empty() ? sums[at - 1] : none;
+    }
     return sums;
 }
 
@@ -207,8 +225,8 @@ std::map<std::uint64_t, RunId> seedsOf(
     std::map<std::uint64_t, RunId> found;
     std::optional<Conduct> wanted;
     for (const RunInfo& other : runs) {
-        if (other.seed == run.seed || other.policy != run.policy || other.scaler != run.scaler || other.steps < end
-            || found.contains(other.seed)) {
+        if (run.imported || other.imported || other.seed == run.seed || other.policy != run.policy
+            || other.scaler != run.scaler || other.steps < end || found.contains(other.seed)) {
             continue;
         }
         if (!wanted) {
@@ -271,8 +289,11 @@ void addSeeds(const RunStore& store, const Span& span, RunComparison& comparison
 
 std::vector<std::pair<std::string, nlohmann::json>> settingsOf(const RunStore& store, RunId id)
 {
-    const Experiment experiment = parseExperiment(store.replayExperiment(id).dump(), fmt::format("run {}", id));
     std::vector<std::pair<std::string, nlohmann::json>> settings;
+    if (const auto info = store.run(id); info && info->imported) {
+        return settings;
+    }
+    const Experiment experiment = parseExperiment(store.replayExperiment(id).dump(), fmt::format("run {}", id));
     for (const Setting& row : settingTable()) {
         settings.emplace_back(row.path, row.write(experiment.lanes.at(0)));
     }
@@ -282,7 +303,7 @@ std::vector<std::pair<std::string, nlohmann::json>> settingsOf(const RunStore& s
 bool beganTogether(const RunStore& store, const RunInfo& a, const RunInfo& b)
 {
     constexpr double moments = 5;
-    return a.id != b.id && a.experimentName == b.experimentName && a.seed == b.seed
+    return a.id != b.id && !a.imported && !b.imported && a.experimentName == b.experimentName && a.seed == b.seed
         && std::abs(a.startedUnixSeconds - b.startedUnixSeconds) < moments
         && store.experiment(a.id) == store.experiment(b.id);
 }

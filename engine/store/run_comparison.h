@@ -13,7 +13,8 @@
 
 namespace mantissa {
 
-/// The settings a run started with as "optimizer.lr" -> 0.1, defaults included.
+/// The settings a run started with as "optimizer.lr" -> 0.1, defaults included. None for an imported run: its settings
+/// are not known, so that no difference in them is either.
 std::vector<std::pair<std::string, nlohmann::json>> settingsOf(const RunStore& store, RunId id);
 
 /// Whether they are lanes of one session, begun with it: started from one document within moments of each other.

@@ -79,9 +79,26 @@ Json exactNumber(double value)
     return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
 }
 
+namespace {
+
+/// Makes null what the log of an imported run does not tell: a 0 would claim that it was measured.
+void blankUnknown(Json& step, const ImportSource& source)
+{
+    forEachStepColumn([&](const char* name, const auto&) {
+        if (!source.knows(name) && step.contains(name)) {
+            step[name] = nullptr;
+        }
+    });
+    for (const char* group : {"time_ms", "bytes"}) {
+        step.erase(group);
+    }
+}
+
+} // namespace
+
 Json runAsJson(const RunInfo& run)
 {
-    return {{"id", run.id}, {"experiment", run.experimentName}, {"lane", run.lane}, {"status", nameOf(run.status)},
+    Json json {{"id", run.id}, {"experiment", run.experimentName}, {"lane", run.lane}, {"status", nameOf(run.status)},
         {"message", run.message}, {"policy", run.policy}, {"scaler", run.scaler}, {"steps", run.steps},
         {"final_loss", exactNumber(run.finalLoss)},
         {"validation", {{"loss", exactNumber(run.validationLoss)}, {"accuracy", exactNumber(run.validationAccuracy)}}},
@@ -91,6 +108,17 @@ Json runAsJson(const RunInfo& run)
         {"casts_per_step", run.castsPerStep}, {"seed", run.seed}, {"device", run.device},
         {"instruction_set", run.instructionSet}, {"threads", run.threads}, {"threads_per_lane", run.threadsPerLane},
         {"started", run.startedUnixSeconds}, {"ended", run.endedUnixSeconds}, {"tags", run.tags}, {"note", run.note}};
+    if (run.imported) {
+        for (const char* unknown : {"policy", "scaler", "weights_hash", "initial_weights_hash", "steps_per_second",
+                 "bytes", "casts_per_step", "seed", "device", "instruction_set", "threads", "threads_per_lane"}) {
+            json[unknown] = nullptr;
+        }
+        if (run.skippedSteps < 0) {
+            json["skipped_steps"] = nullptr;
+        }
+        json["imported"] = importSourceAsJson(*run.imported);
+    }
+    return json;
 }
 
 Json stepAsJson(const StepRecord& record, const std::string& lane)
@@ -167,9 +195,9 @@ void exportCsv(std::ostream& out, const RunStore& store, std::span<const RunId> 
         for (const StepRecord& record : store.records(id)) {
             std::string row = start;
             row += digits(record.step);
-            forEachStepColumn([&](const char*, const auto& access) {
+            forEachStepColumn([&](const char* name, const auto& access) {
                 row += ',';
-                row += digits(access(record));
+                row += !run.imported || run.imported->knows(name) ? digits(access(record)) : "nan";
             });
             row += '\n';
             out << row;
@@ -186,8 +214,10 @@ void exportJson(std::ostream& out, const RunStore& store, std::span<const RunId>
     for (const RunId id : runs) {
         const RunInfo run = knownRun(store, id);
         Json head = runAsJson(run);
-        head["experiment_document"] = store.experiment(id);
-        head["replay"] = store.replayExperiment(id);
+        if (!run.imported) {
+            head["experiment_document"] = store.experiment(id);
+            head["replay"] = store.replayExperiment(id);
+        }
         head["events"] = Json::array();
         for (const Event& event : store.events(id)) {
             head["events"].push_back(eventAsJson(event));
@@ -197,7 +227,11 @@ void exportJson(std::ostream& out, const RunStore& store, std::span<const RunId>
         out << betweenRuns << text << ", \"records\": [";
         const char* betweenSteps = "\n";
         for (const StepRecord& record : store.records(id)) {
-            out << betweenSteps << textOf(stepAsJson(record, run.lane));
+            Json step = stepAsJson(record, run.lane);
+            if (run.imported) {
+                blankUnknown(step, *run.imported);
+            }
+            out << betweenSteps << textOf(step);
             betweenSteps = ",\n";
         }
         out << "]}";

@@ -14,7 +14,8 @@ namespace mantissa {
 /// A number as JSON; infinities and NaN, which JSON lacks, become the strings "inf", "-inf" and "nan".
 nlohmann::ordered_json exactNumber(double value);
 
-/// A row of the runs table with the keys that `mantissa-cli run --json` prints, and more.
+/// A row of the runs table with the keys that `mantissa-cli run --json` prints, and more. What is not known of an
+/// imported run is null, and "imported" says where it came from.
 nlohmann::ordered_json runAsJson(const RunInfo& run);
 
 /// A step with the keys of `--metrics`, and more.
@@ -31,8 +32,8 @@ nlohmann::ordered_json eventAsJson(const Event& event);
 /// and -inf as they are written. Throws Error (Io) if the database cannot be read or the stream fails.
 void exportCsv(std::ostream& out, const RunStore& store, std::span<const RunId> runs);
 
-/// {"runs": [{..., "experiment_document", "replay", "events": [...], "records": [...]}]}, one record a line.
-/// Errors as exportCsv().
+/// {"runs": [{..., "experiment_document", "replay", "events": [...], "records": [...]}]}, one record a line. An
+/// imported run has no documents, and null where its log says nothing (in CSV: nan). Errors as exportCsv().
 void exportJson(std::ostream& out, const RunStore& store, std::span<const RunId> runs);
 
 } // namespace mantissa

@@ -14,6 +14,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <type_traits>
 
 namespace mantissa {
 
@@ -25,7 +26,7 @@ constexpr const char* runQuery
       "final_scale, "
       "weights_hash, initial_weights_hash, steps_per_second, bytes_weights, bytes_copies, bytes_gradients, "
       "bytes_optimizer, bytes_activations, bytes_workspace, casts_per_step, started_at, ended_at, updated_at, tags, "
-      "note, writer_id, lost_steps FROM runs JOIN experiments ON experiments.id = experiment_id ";
+      "note, writer_id, lost_steps, imported FROM runs JOIN experiments ON experiments.id = experiment_id ";
 
 /// A damaged count must not ask for all of the memory.
 constexpr std::int64_t mostReserved = 1 << 24;
@@ -45,6 +46,16 @@ std::span<const std::byte> blobOf(const SQLite::Column& column)
 {
     const auto* data = static_cast<const std::byte*>(column.getBlob());
     return {data, static_cast<std::size_t>(column.getBytes())};
+}
+
+/// As unpackColumn(); a column that an imported run does not have is NaN, or 0 where it counts.
+template <typename T> bool unpackKnown(const SQLite::Column& column, std::span<T> values)
+{
+    if (column.isNull()) {
+        std::ranges::fill(values, std::is_floating_point_v<T> ? std::numeric_limits<T>::quiet_NaN() : T {});
+        return true;
+    }
+    return unpackColumn(blobOf(column), values);
 }
 
 std::vector<std::string> tagsFrom(const std::string& text)
@@ -107,6 +118,9 @@ RunInfo runFrom(SQLite::Statement& row, const WriterProbe& probe)
         run.message += fmt::format("{}{} steps could not be recorded while the file could not be written.",
             run.message.empty() ? "" : " ", lost);
     }
+    if (const SQLite::Column imported = next(); !imported.isNull()) {
+        run.imported = importSourceFromJson(nlohmann::json::parse(imported.getString(), nullptr, false));
+    }
     if (run.status == RunStatus::Interrupted) {
         run.endedUnixSeconds = updated;
     }
@@ -130,6 +144,7 @@ struct RunStore::Impl
     [[nodiscard]] nlohmann::json documentFrom(RunId id, const std::string& text) const;
     [[nodiscard]] Error damaged(RunId id) const;
     [[nodiscard]] Error unknown(RunId id) const;
+    [[nodiscard]] std::optional<ImportSource> importOf(RunId id) const;
     [[nodiscard]] std::size_t countSteps(RunId id) const;
     /// False if a row is damaged.
     bool readValidations(RunId id, std::vector<RunColumns::Validated>& into) const;
@@ -234,6 +249,15 @@ void RunStore::Impl::setDeleted(std::span<const RunId> ids, const char* sql) con
     });
 }
 
+std::optional<ImportSource> RunStore::Impl::importOf(RunId id) const
+{
+    SQLite::Statement query(database.connection(), "SELECT imported FROM runs WHERE id = ? AND imported IS NOT NULL");
+    query.bind(1, id);
+    return query.executeStep()
+        ? importSourceFromJson(nlohmann::json::parse(query.getColumn(0).getString(), nullptr, false))
+        : std::nullopt;
+}
+
 std::size_t RunStore::Impl::countSteps(RunId id) const
 {
     SQLite::Statement query(
@@ -247,7 +271,7 @@ bool RunStore::Impl::readValidations(RunId id, std::vector<RunColumns::Validated
 {
     // A column of nothing but NaN is five bytes long, and SQLite finds a length without reading the row to its end.
     SQLite::Statement query(database.connection(),
-        "SELECT first_step, step_count, validation_loss, validation_accuracy FROM step_chunks "
+        "SELECT first_step, step_count, validation_loss, validation_accuracy, stride FROM step_chunks "
         "WHERE run_id = ? AND (length(validation_loss) > 5 OR step_count = 1) ORDER BY ordinal");
     query.bind(1, id);
     while (query.executeStep()) {
@@ -261,13 +285,14 @@ bool RunStore::Impl::readValidations(RunId id, std::vector<RunColumns::Validated
             continue; // a row of one step, written by an earlier version
         }
         if (!unpackColumn(blobOf(query.getColumn(2)), std::span(losses))
-            || !unpackColumn(blobOf(query.getColumn(3)), std::span(accuracies))) {
+            || !unpackKnown(query.getColumn(3), std::span(accuracies))) {
             return false;
         }
         for (std::size_t i = 0; i < losses.size(); ++i) {
             if (!std::isnan(losses[i]) || !std::isnan(accuracies[i])) {
                 into.push_back(
-                    {query.getColumn(0).getInt64() + static_cast<std::int64_t>(i), losses[i], accuracies[i]});
+                    {query.getColumn(0).getInt64() + static_cast<std::int64_t>(i) * query.getColumn(4).getInt64(),
+                        losses[i], accuracies[i]});
             }
         }
     }
@@ -313,10 +338,11 @@ RunColumns RunStore::columns(RunId id) const
     bool good = true;
     m_impl->database.guarded("reading a run's curves", [&] {
         SQLite::Statement query(m_impl->database.connection(),
-            "SELECT first_step, step_count, loss, grad_norm, grad_norm_clipped, scale, skipped FROM step_chunks "
-            "WHERE run_id = ? ORDER BY ordinal");
+            "SELECT first_step, step_count, loss, grad_norm, grad_norm_clipped, scale, skipped, stride, loss_finite "
+            "FROM step_chunks WHERE run_id = ? ORDER BY ordinal");
         query.bind(1, id);
         const std::size_t steps = m_impl->countSteps(id);
+        const bool isImported = m_impl->importOf(id).has_value();
         columns.step.reserve(steps);
         columns.skipped.reserve(steps);
         for (auto* column : {&columns.loss, &columns.gradNorm, &columns.gradNormClipped, &columns.scale}) {
@@ -331,19 +357,24 @@ RunColumns RunStore::columns(RunId id) const
             }
             const std::size_t before = columns.step.size();
             const auto n = static_cast<std::size_t>(count);
+            const std::int64_t stride = query.getColumn(7).getInt64();
             for (std::int64_t i = 0; i < count; ++i) {
-                columns.step.push_back(first + i);
+                columns.step.push_back(first + i * stride);
             }
-            int at = 2;
-            const auto read = [&](auto& column) {
+            const auto read = [&](auto& column, int at) {
                 column.resize(before + n);
-                good = unpackColumn(blobOf(query.getColumn(at++)), std::span(column).subspan(before)) && good;
+                const auto values = std::span(column).subspan(before);
+                const SQLite::Column blob = query.getColumn(at);
+                good = (isImported ? unpackKnown(blob, values) : unpackColumn(blobOf(blob), values)) && good;
             };
-            read(columns.loss);
-            read(columns.gradNorm);
-            read(columns.gradNormClipped);
-            read(columns.scale);
-            read(columns.skipped);
+            int at = 2;
+            for (auto* column : {&columns.loss, &columns.gradNorm, &columns.gradNormClipped, &columns.scale}) {
+                read(*column, at++);
+            }
+            read(columns.skipped, at);
+            if (isImported) {
+                read(columns.lossFinite, 8);
+            }
         }
         good = good && m_impl->readValidations(id, columns.validations);
     });
@@ -359,27 +390,29 @@ std::vector<StepRecord> RunStore::records(RunId id) const
     bool good = true;
     m_impl->database.guarded("reading a run's records", [&] {
         SQLite::Statement query(m_impl->database.connection(),
-            "SELECT lane_number, first_step, step_count, " + qualifiedStepColumns()
+            "SELECT lane_number, first_step, step_count, stride, " + qualifiedStepColumns()
                 + " FROM step_chunks JOIN runs ON runs.id = run_id WHERE run_id = ? ORDER BY ordinal");
         query.bind(1, id);
         records.reserve(m_impl->countSteps(id));
+        const StepRecord blank = m_impl->importOf(id) ? unmeasuredRecord() : StepRecord();
         while (good && query.executeStep()) {
             const auto lane = static_cast<std::uint32_t>(query.getColumn(0).getInt64());
             const std::int64_t first = query.getColumn(1).getInt64();
             const std::int64_t count = query.getColumn(2).getInt64();
+            const std::int64_t stride = query.getColumn(3).getInt64();
             good = count > 0 && count <= static_cast<std::int64_t>(stepsPerChunk);
             if (!good) {
                 break;
             }
             const std::size_t before = records.size();
-            records.resize(before + static_cast<std::size_t>(count));
+            records.resize(before + static_cast<std::size_t>(count), blank);
             const auto chunk = std::span(records).subspan(before);
             for (std::size_t i = 0; i < chunk.size(); ++i) {
                 chunk[i].lane = lane;
-                chunk[i].step = first + static_cast<std::int64_t>(i);
+                chunk[i].step = first + static_cast<std::int64_t>(i) * stride;
             }
             for (std::size_t column = 0; column < stepColumnCount(); ++column) {
-                good = unpackIntoRecords(column, blobOf(query.getColumn(static_cast<int>(3 + column))), chunk) && good;
+                good = unpackIntoRecords(column, blobOf(query.getColumn(static_cast<int>(4 + column))), chunk) && good;
             }
         }
     });
@@ -441,11 +474,18 @@ std::vector<StepSample> RunStore::samples(RunId id, std::int64_t first, std::int
 
 nlohmann::json RunStore::replayExperiment(RunId id) const
 {
+    const auto imported = m_impl->database.guarded("reading a run's settings", [&] { return m_impl->importOf(id); });
+    if (imported) {
+        throw Error(ErrorCode::InvalidArgument,
+            fmt::format("Run {} was imported from {}: its settings are not known, so it cannot be trained here.", id,
+                imported->file));
+    }
     ReplaySource source;
     const bool found = m_impl->database.guarded("reading a run's settings", [&] {
         SQLite::Statement query(m_impl->database.connection(),
-            "SELECT settings, document, name, lane, color, coalesce((SELECT first_step + step_count FROM step_chunks "
-            "WHERE run_id = runs.id ORDER BY ordinal DESC LIMIT 1), 0) FROM runs "
+            "SELECT settings, document, name, lane, color, coalesce((SELECT first_step + (step_count - 1) * stride + 1 "
+            "FROM "
+            "step_chunks WHERE run_id = runs.id ORDER BY ordinal DESC LIMIT 1), 0) FROM runs "
             "JOIN experiments ON experiments.id = experiment_id WHERE runs.id = ?");
         query.bind(1, id);
         if (!query.executeStep()) {

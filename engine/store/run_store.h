@@ -1,6 +1,7 @@
 /// The database of runs: one SQLite file, WAL. Schema: engine/store/README.md. design.md, section 7.
 #pragma once
 
+#include "engine/store/import_source.h"
 #include "engine/train/run_observer.h"
 
 #include <cstdint>
@@ -24,7 +25,7 @@ struct RunInfo
     std::string color;
     RunStatus status = RunStatus::Running; ///< Interrupted: its program ended without finishing it
     std::string message;
-    std::string policy; ///< "fp16"
+    std::string policy; ///< "fp16"; empty if not known, as the next
     std::string scaler; ///< family, or "none"
     std::string device;
     std::string instructionSet;
@@ -35,7 +36,7 @@ struct RunInfo
     double finalLoss = 0;
     double validationLoss = 0;
     double validationAccuracy = 0;
-    std::int64_t skippedSteps = 0;
+    std::int64_t skippedSteps = 0; ///< -1: not known (of an imported run)
     double finalScale = 1;
     std::string weightsHash;
     std::string initialWeightsHash;
@@ -46,6 +47,7 @@ struct RunInfo
     double endedUnixSeconds = 0;
     std::vector<std::string> tags;
     std::string note;
+    std::optional<ImportSource> imported; ///< of a run that was not trained here
 };
 
 /// The numbers of a run, column by column; all columns have the same length, but for the validations. Names as in
@@ -66,6 +68,8 @@ struct RunColumns
     std::vector<double> gradNormClipped;
     std::vector<double> scale;
     std::vector<std::uint8_t> skipped;
+    /// Of an imported run alone: tells a loss that is not finite from one that its log does not have.
+    std::vector<std::uint8_t> lossFinite;
     std::vector<Validated> validations;
 };
 
@@ -94,7 +98,8 @@ public:
     [[nodiscard]] std::vector<std::int64_t> sampledSteps(RunId id) const; ///< that were looked at, in order
     /// Those of the steps first .. last, in order; `lane` is the run's number in its session.
     [[nodiscard]] std::vector<StepSample> samples(RunId id, std::int64_t first, std::int64_t last) const;
-    /// The experiment that replays this run exactly: its one lane, its events as scripted ones.
+    /// The experiment that replays this run exactly: its one lane, its events as scripted ones. Throws Error
+    /// (InvalidArgument) for an imported run, whose settings are not known.
     [[nodiscard]] nlohmann::json replayExperiment(RunId id) const;
     [[nodiscard]] nlohmann::json experiment(RunId id) const; ///< the document it was started from
 
@@ -119,6 +124,11 @@ public:
     ~RunWriter() override; ///< writes what is left
 
     void runStarted(const RunStart& start) override;
+    /// A run that a log tells of; of `start` only names and the time count. A record whose step has come before, within
+    /// the newest thousand, takes that one's place.
+    void importStarted(const RunStart& start, const ImportSource& source);
+    /// The log of a lane tells more than it did so far.
+    void importLearned(std::uint32_t lane, const ImportSource& source);
     void stepsRecorded(std::span<const StepRecord> records) override;
     void eventHappened(const Event& event) override;
     void stepSampled(const std::shared_ptr<const StepSample>& sample) override;

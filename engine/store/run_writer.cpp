@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <variant>
 
@@ -31,8 +32,20 @@ struct LaneEnd
     RunSummary summary;
 };
 
+struct LaneStart
+{
+    RunStart start;
+    std::optional<ImportSource> imported;
+};
+
+struct Learned
+{
+    std::uint32_t lane = 0;
+    ImportSource source;
+};
+
 using Sample = std::shared_ptr<const StepSample>;
-using Report = std::variant<StepRecord, std::unique_ptr<RunStart>, Event, Sample, LaneEnd>;
+using Report = std::variant<StepRecord, std::unique_ptr<LaneStart>, Event, Sample, std::unique_ptr<Learned>, LaneEnd>;
 
 std::string hostName()
 {
@@ -53,6 +66,7 @@ struct RunWriter::Impl
 
     // Session's side; all of it under `mutex`, which the writer holds only to swap the queue.
     template <typename MakeReport> void hand(MakeReport&& makeReport);
+    void handStart(LaneStart start);
     void handSteps(std::span<const StepRecord> records);
     std::uint64_t requestWrite();
     void waitForWrite(std::unique_lock<std::mutex>& lock);
@@ -114,6 +128,14 @@ void RunWriter::Impl::handSteps(std::span<const StepRecord> records)
     if (wasEmpty) {
         wake.notify_one();
     }
+}
+
+void RunWriter::Impl::handStart(LaneStart start)
+{
+    hand([&] {
+        ++started[start.start.lane];
+        return Report(std::make_unique<LaneStart>(std::move(start)));
+    });
 }
 
 std::uint64_t RunWriter::Impl::requestWrite()
@@ -180,8 +202,10 @@ void RunWriter::Impl::sort(std::vector<Report>& reports, const std::map<std::uin
             pending.happened(*event);
         } else if (auto* sample = std::get_if<Sample>(&report)) {
             pending.sampled(std::move(*sample));
-        } else if (auto* start = std::get_if<std::unique_ptr<RunStart>>(&report)) {
-            pending.start(std::move(**start));
+        } else if (auto* start = std::get_if<std::unique_ptr<LaneStart>>(&report)) {
+            pending.start(std::move((*start)->start), std::move((*start)->imported));
+        } else if (auto* learned = std::get_if<std::unique_ptr<Learned>>(&report)) {
+            pending.learn((*learned)->lane, std::move((*learned)->source));
         } else if (auto* end = std::get_if<LaneEnd>(&report)) {
             pending.end(end->lane, std::move(end->summary));
         }
@@ -241,10 +265,17 @@ RunWriter::~RunWriter()
 
 void RunWriter::runStarted(const RunStart& start)
 {
-    m_impl->hand([&] {
-        ++m_impl->started[start.lane];
-        return Report(std::make_unique<RunStart>(start));
-    });
+    m_impl->handStart({start, {}});
+}
+
+void RunWriter::importStarted(const RunStart& start, const ImportSource& source)
+{
+    m_impl->handStart({start, source});
+}
+
+void RunWriter::importLearned(std::uint32_t lane, const ImportSource& source)
+{
+    m_impl->hand([&] { return Report(std::make_unique<Learned>(Learned {lane, source})); });
 }
 
 void RunWriter::stepsRecorded(std::span<const StepRecord> records)

@@ -2,13 +2,13 @@
 
 #include "engine/autocast/policy.h"
 #include "engine/core/clock.h"
-#include "engine/formats/bfloat16.h"
-#include "engine/formats/float16.h"
+#include "engine/formats/convert.h"
 #include "engine/train/lane.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <map>
 
 namespace mantissa {
@@ -45,9 +45,30 @@ double saturatedShare(std::span<const float> elements, Op op)
         elements.size());
 }
 
-float roundedTo(DType format, float value)
+/// The values as the 16-bit format holds them.
+Elements roundedTo(DType format, std::span<const float> values)
 {
-    return format == DType::Float16 ? Float16::fromFloat(value).toFloat() : BFloat16::fromFloat(value).toFloat();
+    std::vector<std::byte> stored(values.size() * sizeOf(format));
+    fromFloats(format, values, stored);
+    Elements rounded(values.size());
+    toFloats(format, stored, rounded);
+    return rounded;
+}
+
+/// Of the updates that are not zero, the share that weights held in the 16-bit format would not show.
+double lostShare(DType format, std::span<const float> weights, std::span<const float> updates)
+{
+    const Elements halves = roundedTo(format, weights);
+    Elements sums(halves.size());
+    std::transform(halves.begin(), halves.end(), updates.begin(), sums.begin(), std::plus());
+    sums = roundedTo(format, sums);
+    std::size_t moved = 0;
+    std::size_t lost = 0;
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+        moved += updates[i] != 0 ? 1 : 0;
+        lost += updates[i] != 0 && sums[i] == halves[i] ? 1 : 0;
+    }
+    return shareOf(lost, moved);
 }
 
 /// Looks at a lane while it steps.
@@ -83,6 +104,13 @@ public:
 
 private:
     [[nodiscard]] const std::string& nameOf(ValueId id) const { return m_step.graph.value(id).name; }
+
+    /// Valid until the next read into the same buffer.
+    std::span<const float> read(ValueId id, Elements& buffer)
+    {
+        m_executor.readFloats(id, buffer);
+        return buffer;
+    }
 
     TensorSample& add(TensorRole role, const std::string& tensor, DType format, std::span<const float> elements)
     {
@@ -141,7 +169,7 @@ private:
         if (value.kind != ValueKind::Activation || (value.type.dtype != DType::Float32 && !isHalf(value.type.dtype))) {
             return;
         }
-        const Elements elements = m_executor.readFloats(id);
+        const std::span<const float> elements = read(id, m_buffer);
         const auto [place, isNew] = m_placeOf.try_emplace(id, m_sample.tensors.size());
         if (isNew) {
             const TensorRole role = isForward ? TensorRole::Activation : TensorRole::ActivationGradient;
@@ -186,7 +214,7 @@ private:
         const double scale = m_lane.scaler().unscaleBy();
         for (std::size_t i = 0; i < m_step.gradients.size(); ++i) {
             const std::string& name = nameOf(m_step.parameters[i]);
-            const Elements scaled = m_executor.readFloats(m_step.gradients[i]);
+            const std::span<const float> scaled = read(m_step.gradients[i], m_buffer);
             const std::optional<ValueId> rounding = m_step.gradientRoundings[i];
             const ValueId stored = rounding.value_or(m_step.gradients[i]);
             TensorSample& sample = add(TensorRole::Scaled, name, m_step.graph.value(stored).type.dtype, scaled);
@@ -200,7 +228,8 @@ private:
         }
     }
 
-    static void compare(TensorSample& sample, const Elements& scaled, double scale, const Elements& reference)
+    static void compare(
+        TensorSample& sample, std::span<const float> scaled, double scale, std::span<const float> reference)
     {
         double product = 0;
         double ours = 0;
@@ -226,7 +255,7 @@ private:
         for (std::size_t i = 0; i < m_step.gradients.size(); ++i) {
             const ValueId id = m_step.gradients[i];
             TensorSample& sample
-                = add(role, nameOf(m_step.parameters[i]), m_step.graph.value(id).type.dtype, m_executor.readFloats(id));
+                = add(role, nameOf(m_step.parameters[i]), m_step.graph.value(id).type.dtype, read(id, m_buffer));
             takeCensus(sample, id, role == TensorRole::Unscaled ? Phase::Unscale : Phase::Clip);
         }
     }
@@ -235,31 +264,25 @@ private:
     {
         for (std::size_t i = 0; i < m_weights.size(); ++i) {
             const ValueId id = m_step.parameters[i];
-            const Elements after = m_executor.readFloats(id);
-            const Elements gradients = m_executor.readFloats(m_step.gradients[i]);
+            const std::span<const float> after = read(id, m_buffer);
+            const std::span<const float> gradients = read(m_step.gradients[i], m_gradient);
             const Elements& before = m_weights[i];
-            Elements update(after.size());
+            m_update.resize(after.size());
             double squares = 0;
             std::size_t wanted = 0;
             std::size_t kept = 0;
-            std::size_t moved = 0;
-            std::size_t lost = 0;
             for (std::size_t j = 0; j < after.size(); ++j) {
-                update[j] = after[j] - before[j];
+                m_update[j] = after[j] - before[j];
                 squares += double {before[j]} * before[j];
                 const bool hasMoved = after[j] != before[j];
                 wanted += gradients[j] != 0 || hasMoved ? 1 : 0;
                 kept += gradients[j] != 0 && !hasMoved ? 1 : 0;
-                moved += hasMoved ? 1 : 0;
-                if (hasMoved && m_sample.lower != DType::Float32) {
-                    const float half = roundedTo(m_sample.lower, before[j]);
-                    lost += roundedTo(m_sample.lower, half + update[j]) == half ? 1 : 0;
-                }
             }
-            TensorSample& sample = add(TensorRole::Update, nameOf(id), m_step.graph.value(id).type.dtype, update);
+            TensorSample& sample = add(TensorRole::Update, nameOf(id), m_step.graph.value(id).type.dtype, m_update);
             sample.ratio = sample.norm / std::sqrt(squares);
             sample.unmoved = shareOf(kept, wanted);
-            sample.belowHalfUlp = m_sample.lower == DType::Float32 ? TensorSample::none : shareOf(lost, moved);
+            sample.belowHalfUlp
+                = m_sample.lower == DType::Float32 ? TensorSample::none : lostShare(m_sample.lower, before, m_update);
         }
     }
 
@@ -269,6 +292,9 @@ private:
     StepSample& m_sample;
     std::vector<Elements> m_reference; ///< by parameter; empty: the lane is FP32 itself
     std::vector<Elements> m_weights; ///< before the step
+    Elements m_buffer;
+    Elements m_gradient;
+    Elements m_update;
     std::map<ValueId, std::size_t> m_placeOf; ///< in m_sample, of activations and their gradients
     std::array<double, phaseCount> m_seconds {};
     bool m_keepsElements;

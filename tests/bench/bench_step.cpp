@@ -1,6 +1,6 @@
-// Whole training steps as ratios, measured in turn so that a drifting machine cannot tilt them: the cost of FP16
-// emulation, the gain of BF16, and the cost of recording and looking. `bench_step [rounds]`, 9 by default; prints
-// medians and extremes. Not a test: times are never asserted.
+// Whole training steps as ratios, measured in turn so that a drifting machine cannot tilt them, a lane's steps in CPU time,
+// which other programs do not disturb: the cost of FP16 emulation, the gain of BF16, the cost of counting, looking and
+// recording. `bench_step [rounds]`, 9 by default; prints medians and extremes. Not a test: times are never asserted.
 #include "engine/backends/backend_registry.h"
 #include "engine/core/error.h"
 #include "engine/store/run_store.h"
@@ -60,7 +60,7 @@ void compareSteps(const std::string& title, std::int64_t width, std::int64_t bat
     const auto wide = warmLane(width, batch, "fp32");
     const auto timed = [](Lane& lane) {
         return [&lane] {
-            return secondsOf([&lane] {
+            return threadSecondsOf([&lane] {
                 for (int i = 0; i < 20; ++i) {
                     lane.step();
                 }
@@ -78,14 +78,15 @@ void compareCounting(const std::string& policy, int rounds)
     plain->setCounting(false);
     const auto timed = [](Lane& lane) {
         return [&lane] {
-            return secondsOf([&lane] {
+            return threadSecondsOf([&lane] {
                 for (int i = 0; i < 50; ++i) {
                     lane.step();
                 }
             });
         };
     };
-    printRatio(policy == "fp16" ? "FP16 step counting every rounding / none" : "BF16 step counting every rounding / none",
+    printRatio(
+        policy == "fp16" ? "FP16 step counting every rounding / none" : "BF16 step counting every rounding / none",
         rounds, timed(*counting), timed(*plain));
 }
 
@@ -98,7 +99,7 @@ void compareSampling(const std::string& title, std::int64_t every, int rounds)
     StepSample sample;
     sampler.step(*watched, sample); // compiles the lane's FP32 twin
     const auto train = [](const std::function<void(int)>& step) {
-        return secondsOf([&step] {
+        return threadSecondsOf([&step] {
             for (int i = 0; i < 100; ++i) {
                 step(i);
             }

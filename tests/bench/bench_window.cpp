@@ -1,5 +1,6 @@
-// What the window costs training: the same experiment in a bare session, and in the open window with its database.
-// Measured in turn, so that a drifting machine cannot tilt the ratio. Usage: bench_window [rounds [experiment file]].
+// What the window and its database cost training: the same experiment in a session alone, which looks at the same
+// steps, and in the open window. Measured in turn, so that a drifting machine cannot tilt the ratios; CPU times of the
+// whole program, since other programs disturb the clock on the wall. Usage: bench_window [rounds [experiment file]].
 // Not a test: times are never asserted.
 #include "engine/core/error.h"
 #include "tests/bench/timing.h"
@@ -10,29 +11,45 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <vector>
 
 using namespace mantissa;
 
 namespace {
 
-double trainBare(const Experiment& experiment)
+/// Of a training run, from the first step to the last.
+struct Cost
 {
-    Session session(experiment, {});
+    double wall = 0; ///< seconds
+    double cpu = 0; ///< seconds of all threads
+    double ui = 0; ///< seconds of this thread
+};
+
+Cost costOf(const std::function<void()>& work)
+{
+    const double cpu = programSeconds();
+    const double ui = threadSeconds();
+    Cost cost;
+    cost.wall = secondsOf(work);
+    cost.cpu = programSeconds() - cpu;
+    cost.ui = threadSeconds() - ui;
+    return cost;
+}
+
+Cost trainAlone(const Experiment& experiment, const SamplingPlan& sampling)
+{
+    SessionOptions options;
+    options.sampling = sampling;
+    Session session(experiment, options);
     session.waitUntilIdle();
-    return secondsOf([&session] {
+    return costOf([&session] {
         session.run();
         session.waitUntilIdle();
     });
 }
 
-struct WindowTimes
-{
-    double seconds = 0;
-    double uiShare = 0; ///< of one core
-};
-
-WindowTimes trainInWindow(MainWindow& window, const QString& file)
+Cost trainInWindow(MainWindow& window, const QString& file)
 {
     const auto stateIs = [&window](SessionState state) {
         const auto status = window.controller()->status();
@@ -42,22 +59,18 @@ WindowTimes trainInWindow(MainWindow& window, const QString& file)
     while (!stateIs(SessionState::Ready)) {
         QApplication::processEvents(QEventLoop::AllEvents, 10);
     }
-    const double cpu = threadSeconds();
-    WindowTimes times;
-    times.seconds = secondsOf([&] {
+    return costOf([&] {
         window.controller()->run();
         while (!stateIs(SessionState::Finished)) {
             QApplication::processEvents(QEventLoop::WaitForMoreEvents);
         }
     });
-    times.uiShare = (threadSeconds() - cpu) / times.seconds;
-    return times;
 }
 
 void print(const char* what, std::vector<double> values)
 {
     std::ranges::sort(values);
-    std::printf("%-44s %6.3f   (%.3f to %.3f)\n", what, values[values.size() / 2], values.front(), values.back());
+    std::printf("%-48s %6.3f   (%.3f to %.3f)\n", what, values[values.size() / 2], values.front(), values.back());
 }
 
 } // namespace
@@ -76,16 +89,19 @@ int main(int argc, char** argv)
         MainWindow window({folder.filePath("runs.db").toStdString(), false});
         window.resize(1600, 900);
         window.show();
-        std::vector<double> ratios;
-        std::vector<double> shares;
+        std::vector<double> wall;
+        std::vector<double> cpu;
+        std::vector<double> ui;
         for (int round = 0; round < rounds; ++round) {
-            const double bare = trainBare(experiment);
-            const WindowTimes shown = trainInWindow(window, QString::fromLocal8Bit(file));
-            ratios.push_back(shown.seconds / bare);
-            shares.push_back(shown.uiShare);
+            const Cost alone = trainAlone(experiment, window.controller()->sampling());
+            const Cost shown = trainInWindow(window, QString::fromLocal8Bit(file));
+            wall.push_back(shown.wall / alone.wall);
+            cpu.push_back(shown.cpu / alone.cpu);
+            ui.push_back(shown.ui / alone.cpu);
         }
-        print("time in window with database / bare session", ratios);
-        print("UI thread, share of one core", shares);
+        print("CPU time, window and database / session alone", cpu);
+        print("of it, UI thread / session alone", ui);
+        print("wall time, window and database / session alone", wall);
     } catch (const Error& error) {
         std::fprintf(stderr, "bench_window: %s\n", error.what());
         return 1;

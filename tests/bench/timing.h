@@ -22,4 +22,20 @@ inline double threadSeconds()
     return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
+/// The same that some work takes.
+inline double threadSecondsOf(const std::function<void()>& work)
+{
+    const double before = threadSeconds();
+    work();
+    return threadSeconds() - before;
+}
+
+/// CPU time of all threads of the program.
+inline double programSeconds()
+{
+    timespec now {};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
 } // namespace mantissa

@@ -294,6 +294,21 @@ private slots:
         }
     }
 
+    void oneFileCanHoldAllOfALesson()
+    {
+        for (const std::filesystem::path& file : shippedLessons()) {
+            const Lesson before = loadLesson(file);
+            const Lesson after = parseLesson(lessonText(selfContained(before)), "f");
+            QCOMPARE(after.steps.size(), before.steps.size());
+            for (std::size_t i = 0; i < after.steps.size(); ++i) {
+                QVERIFY(after.steps[i].own.has_value() && after.steps[i].shipped.empty());
+                QCOMPARE(fingerprintOf(*after.steps[i].own), fingerprintOf(experimentOf(before.steps[i])));
+                QVERIFY(after.steps[i].own->claim == experimentOf(before.steps[i]).claim);
+                QCOMPARE(after.steps[i].reference->lanes.size(), after.steps[i].own->lanes.size());
+            }
+        }
+    }
+
     /// `mantissa-cli verify --references experiments/reference` makes them anew.
     void everyGalleryExperimentHasItsReferenceRun()
     {

@@ -292,6 +292,21 @@ private slots:
         QVERIFY(m_window->messageBar()->text().contains(QStringLiteral("/nowhere")));
     }
 
+    void aLessonIsSavedWithEverythingInIt()
+    {
+        const QString file = m_folder->filePath(QStringLiteral("whole.json"));
+        QVERIFY(action("saveLesson")->isEnabled());
+        QVERIFY(m_window->saveWholeLesson(file));
+        QVERIFY(m_window->openFile(file));
+        panel()->go(2);
+        QVERIFY(m_window->windowTitle().startsWith(QStringLiteral("C18")));
+        QVERIFY(panel()->lesson()->steps[2].own.has_value());
+        panel()->reveal();
+        QVERIFY(panel()->reference()->isVisible());
+        m_window->leaveLesson();
+        QVERIFY(!action("saveLesson")->isEnabled());
+    }
+
     void everyStepOfTheLessonsThatShipOpens()
     {
         for (const std::filesystem::path& file : shippedLessons()) {

@@ -286,10 +286,10 @@ private slots:
         for (int i = 0; i < 10'000; ++i) {
             sparse.append(std::int64_t {i} * 1'000'000'000, i % 2);
         }
-        QVERIFY(dense.bytes() < 13'000'000);
+        QVERIFY(dense.bytes() < 14'000'000);
         QVERIFY(constant.bytes() < 100'000);
         QVERIFY(diverged.bytes() < 200'000);
-        QVERIFY(sparse.bytes() < 4'000'000);
+        QVERIFY(sparse.bytes() < 5'000'000);
         std::vector<SeriesColumn> columns;
         sparse.columns(0, std::int64_t {1} << 50, 34, columns);
         QVERIFY(columns.size() <= 600);

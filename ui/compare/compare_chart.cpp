@@ -359,9 +359,12 @@ QString CompareChart::textAt(const QPoint& position) const
         ? tr("Step %1").arg(formatCount(steps.first[at]))
         : tr("Steps %1 to %2").arg(formatCount(steps.first[at]), formatCount(steps.first[at] + steps.window - 1));
     const auto line = [&](const RunInfo& run, double loss, double scale, std::int64_t skipped) {
+        const QString unknown = tr("not known");
+        const QString scaleText = std::isnan(scale) && run.imported ? unknown : formatPowerOfTwo(scale);
         return QLatin1Char('\n')
-            + tr("%1: loss %2, scale %3, %4 skipped so far")
-                  .arg(runName(run), formatValue(loss), formatPowerOfTwo(scale), formatCount(skipped));
+            + (run.skippedSteps < 0 ? tr("%1: loss %2, scale %3").arg(runName(run), formatValue(loss), scaleText)
+                                    : tr("%1: loss %2, scale %3, %4 skipped so far")
+                                          .arg(runName(run), formatValue(loss), scaleText, formatCount(skipped)));
     };
     text += line(m_comparison->a, steps.lossA[at], steps.scaleA[at], steps.skippedA[at])
         + line(m_comparison->b, steps.lossB[at], steps.scaleB[at], steps.skippedB[at]);

@@ -64,6 +64,10 @@ QString verdictOf(const RunComparison& comparison)
 
 QString seedsText(const RunComparison& comparison)
 {
+    if (comparison.a.imported) {
+        return tr("%1 was imported: its settings are not known, so neither is what other seeds would do.")
+            .arg(runName(comparison.a));
+    }
     if (comparison.noise.empty()) {
         return tr("Stored runs that differ from %1 in the seed alone: %2. Two are needed to know the noise.")
             .arg(runName(comparison.a))
@@ -101,8 +105,16 @@ std::vector<ComparedRow> rowsOf(const RunComparison& comparison)
         return std::isnan(run.validationLoss) ? tr("none") : formatValue(run.validationLoss);
     });
     add(tr("validation accuracy"), [](const RunInfo& run) { return accuracyText(run.validationAccuracy); });
-    add(tr("skipped steps"), [](const RunInfo& run) { return formatCount(run.skippedSteps); });
-    add(tr("final scale"), [](const RunInfo& run) { return formatScale(run.finalScale); });
+    add(tr("skipped steps"),
+        [](const RunInfo& run) { return run.skippedSteps < 0 ? tr("not known") : formatCount(run.skippedSteps); });
+    add(tr("final scale"),
+        [](const RunInfo& run) { return std::isnan(run.finalScale) ? tr("not known") : formatScale(run.finalScale); });
+    if (comparison.a.imported || comparison.b.imported) {
+        add(tr("imported from"), [](const RunInfo& run) {
+            return run.imported ? QString::fromStdString(run.imported->file) : tr("trained here");
+        });
+        return rows; // of the rest nothing is known
+    }
     add(tr("casts a step"), [](const RunInfo& run) { return formatCount(run.castsPerStep); });
     add(tr("steps a second"), [](const RunInfo& run) { return formatValue(run.stepsPerSecond, 3); });
     add(tr("memory"), [](const RunInfo& run) { return mebibytes(run.bytes.total()); });

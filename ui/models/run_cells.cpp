@@ -18,6 +18,9 @@ struct Texts
     Q_DECLARE_TR_FUNCTIONS(mantissa::RunListModel)
 };
 
+/// Where nothing is known.
+const QString unknown = QStringLiteral("\u2013");
+
 QString statusText(RunStatus status)
 {
     switch (status) {
@@ -40,6 +43,12 @@ QString statusText(RunStatus status)
 QString statusDetail(const RunInfo& run)
 {
     QStringList lines;
+    if (run.imported) {
+        lines << Texts::tr("Imported from %1").arg(QString::fromStdString(run.imported->file));
+        if (run.status == RunStatus::Running) {
+            lines << Texts::tr("The file is being watched.");
+        }
+    }
     if (run.status == RunStatus::Interrupted) {
         lines << Texts::tr("Its program ended before the run did. Everything but its last second is here.");
     }
@@ -76,12 +85,12 @@ QString durationText(double seconds)
 /// A share of samples; a run without one (a regression, an unfinished run) has none to show.
 QString accuracyText(double accuracy)
 {
-    return std::isnan(accuracy) ? QStringLiteral("–") : Texts::tr("%1 %").arg(formatValue(accuracy * 100));
+    return std::isnan(accuracy) ? unknown : Texts::tr("%1 %").arg(formatValue(accuracy * 100));
 }
 
 QString scalerText(const RunInfo& run)
 {
-    return run.scaler == "none" ? Texts::tr("none") : QString::fromStdString(run.scaler);
+    return run.scaler == "none" ? Texts::tr("none") : run.scaler.empty() ? unknown : QString::fromStdString(run.scaler);
 }
 
 } // namespace
@@ -176,25 +185,25 @@ QString runCellText(const RunInfo& run, RunListModel::Column column)
     case RunListModel::RunColumn:
         return QString::number(run.id);
     case RunListModel::StatusColumn:
-        return statusText(run.status);
+        return run.imported && run.status == RunStatus::Finished ? Texts::tr("Imported") : statusText(run.status);
     case RunListModel::LaneColumn:
         return QString::fromStdString(run.lane);
     case RunListModel::ExperimentColumn:
         return QString::fromStdString(run.experimentName);
     case RunListModel::PolicyColumn:
-        return QString::fromStdString(run.policy).toUpper();
+        return run.policy.empty() ? unknown : QString::fromStdString(run.policy).toUpper();
     case RunListModel::ScalerColumn:
         return scalerText(run);
     case RunListModel::StepsColumn:
         return formatCount(run.steps);
     case RunListModel::LossColumn:
-        return formatColumn(run.finalLoss);
+        return run.imported && !run.imported->knows("loss") ? unknown : formatColumn(run.finalLoss);
     case RunListModel::AccuracyColumn:
         return accuracyText(run.validationAccuracy);
     case RunListModel::SkippedColumn:
-        return formatCount(run.skippedSteps);
+        return run.skippedSteps < 0 ? unknown : formatCount(run.skippedSteps);
     case RunListModel::ScaleColumn:
-        return run.scaler == "none" ? QStringLiteral("–") : formatPowerOfTwo(run.finalScale);
+        return run.scaler == "none" || std::isnan(run.finalScale) ? unknown : formatPowerOfTwo(run.finalScale);
     case RunListModel::StartedColumn:
         return QLocale().toString(startOf(run), QLocale::ShortFormat);
     case RunListModel::DurationColumn:
@@ -215,7 +224,7 @@ QString runCellDetail(const RunInfo& run, RunListModel::Column column)
     case RunListModel::StatusColumn:
         return statusDetail(run);
     case RunListModel::ScaleColumn:
-        return formatScale(run.finalScale);
+        return std::isnan(run.finalScale) ? unknown : formatScale(run.finalScale);
     case RunListModel::StartedColumn:
         return QLocale().toString(startOf(run), QLocale::LongFormat);
     case RunListModel::NoteColumn:
@@ -247,7 +256,7 @@ QString runCellCopy(const RunInfo& run, RunListModel::Column column)
     case RunListModel::AccuracyColumn:
         return formatExact(run.validationAccuracy);
     case RunListModel::SkippedColumn:
-        return QString::number(run.skippedSteps);
+        return run.skippedSteps < 0 ? QString() : QString::number(run.skippedSteps);
     case RunListModel::ScaleColumn:
         return formatExact(run.finalScale);
     case RunListModel::StartedColumn:

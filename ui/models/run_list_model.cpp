@@ -25,7 +25,8 @@ bool differs(const RunInfo& a, const RunInfo& b)
 QString searchText(const RunInfo& run)
 {
     QStringList texts {QString::fromStdString(run.device), QString::fromStdString(run.message),
-        QString::fromStdString(run.note), QString::fromStdString(run.weightsHash)};
+        QString::fromStdString(run.note), QString::fromStdString(run.weightsHash),
+        run.imported ? QString::fromStdString(run.imported->file) : QString()};
     for (int column = 0; column < RunListModel::ColumnCount; ++column) {
         texts << runCellText(run, static_cast<RunListModel::Column>(column));
     }

@@ -38,13 +38,16 @@ bool writeCurves(QIODevice& device, const LaneCollection& lanes, std::int64_t fi
             continue;
         }
         const QByteArray name = quoted(lane->curve.name, separator);
-        lane->scale.forEach(first, last, [&](std::int64_t step, double scale) {
+        lane->steps.forEach(first, last, [&](std::int64_t step, double) {
             const auto norm = lane->gradNorm.at(step);
             const auto clipped = lane->gradNormClipped.at(step);
             const QByteArray line = name + separator + QByteArray::number(static_cast<qlonglong>(step)) + separator
                 + number(lane->loss.at(step)) + separator + number(norm) + separator + number(clipped ? clipped : norm)
-                + separator + number(scale) + separator + (lane->skips.contains(step) ? '1' : '0') + separator
-                + number(lane->heldOutLoss.at(step)) + separator + number(lane->accuracy.at(step)) + '\n';
+                + separator + number(lane->scale.at(step)) + separator
+                + (!lane->curve.knowsSkips           ? ""
+                        : lane->skips.contains(step) ? "1"
+                                                     : "0")
+                + separator + number(lane->heldOutLoss.at(step)) + separator + number(lane->accuracy.at(step)) + '\n';
             ok = ok && device.write(line) == line.size();
         });
     }

@@ -28,6 +28,7 @@ struct LaneCurve
     Qt::PenStyle style = Qt::SolidLine;
     bool live = true; ///< false: a stored run, drawn dashed and muted
     DType computeFormat = DType::Float32; ///< whose rounding the difference plot allows for
+    bool knowsSkips = true; ///< false: an imported run whose log does not say which steps were skipped
 };
 
 /// What drawing costs, for the debug overlay: taking in data plus replotting, on the UI thread.

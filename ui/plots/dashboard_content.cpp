@@ -349,14 +349,16 @@ LaneRow Dashboard::Private::rowOf(const LaneData& lane) const
         row.pointerDistance = distance->second;
     }
     row.ending = lane.endReason;
-    row.skipped = lane.skips.count();
-    const auto sample = lane.scale.nearest(m_cursorStep.value_or(SeriesPyramid::maximumStep));
+    if (lane.curve.knowsSkips) {
+        row.skipped = lane.skips.count();
+    }
+    const auto sample = lane.steps.nearest(m_cursorStep.value_or(SeriesPyramid::maximumStep));
     if (!sample) {
         return row;
     }
     const std::int64_t step = sample->step;
     row.step = step;
-    row.scale = sample->value;
+    row.scale = lane.scale.at(step);
     row.loss = lane.loss.at(step);
     row.gradNorm = lane.gradNorm.at(step);
     const auto clipped = lane.gradNormClipped.at(step);
@@ -479,15 +481,20 @@ QString Dashboard::Private::summary() const
         "Loss, gradient norm and scale of %n lane(s), steps %1 to %2.", nullptr, static_cast<int>(data.lanes().size()))
                          .arg(formatCount(data.firstStep()), formatCount(data.lastStep())));
     for (const auto& lane : data.lanes()) {
-        if (lane->scale.empty()) {
+        if (lane->steps.empty()) {
             continue;
         }
         const std::int64_t last = lane->lastStep();
         const SeriesStats loss = lane->loss.stats(0, last);
+        const auto value = [last](const SeriesPyramid& series, QString (*format)(double)) {
+            const auto known = series.at(last);
+            return known ? format(*known) : tr("not known");
+        };
+        const auto plain = [](double number) { return formatValue(number); };
         QString text
             = tr("%1: loss %2, gradient norm %3, scale %4 at step %5.")
-                  .arg(lane->curve.name, formatValue(*lane->loss.at(last)), formatValue(*lane->gradNorm.at(last)),
-                      formatScale(*lane->scale.at(last)), formatCount(last));
+                  .arg(lane->curve.name, value(lane->loss, plain), value(lane->gradNorm, plain),
+                      value(lane->scale, [](double number) { return formatScale(number); }), formatCount(last));
         if (loss.finite > 0) {
             text += QLatin1Char(' ') + tr("Lowest loss %1.").arg(formatValue(loss.minimum));
         }

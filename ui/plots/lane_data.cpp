@@ -83,8 +83,8 @@ double roundingAllowance(DType lane, DType baseline, std::int64_t step, double b
 
 void LaneData::truncate(std::int64_t firstDropped)
 {
-    for (SeriesPyramid* series :
-        {&loss, &gradNorm, &gradNormClipped, &scale, &distance, &scaleFloor, &scaleCeiling, &heldOutLoss, &accuracy}) {
+    for (SeriesPyramid* series : {&steps, &loss, &gradNorm, &gradNormClipped, &scale, &distance, &scaleFloor,
+             &scaleCeiling, &heldOutLoss, &accuracy}) {
         series->truncate(firstDropped);
     }
     skips.truncate(firstDropped);
@@ -97,15 +97,41 @@ void LaneData::truncate(std::int64_t firstDropped)
 void LaneData::append(
     std::int64_t step, double lossValue, double norm, double clippedNorm, double scaleValue, bool skipped)
 {
-    if (!scale.append(step, scaleValue)) {
+    if (!steps.append(step, 0)) {
         return;
     }
+    scale.append(step, scaleValue);
     loss.append(step, lossValue);
     gradNorm.append(step, norm);
     if (differs(norm, clippedNorm)) {
         gradNormClipped.append(step, clippedNorm);
     }
     if (skipped) {
+        skips.append(step);
+    }
+}
+
+void LaneData::appendLogged(const RunColumns& columns, std::size_t at)
+{
+    const std::int64_t step = columns.step[at];
+    if (!steps.append(step, 0)) {
+        return;
+    }
+    if (!std::isnan(columns.loss[at]) || columns.lossFinite[at] == 0) {
+        loss.append(step, columns.loss[at]);
+    }
+    const double norm = columns.gradNorm[at];
+    const double clipped = columns.gradNormClipped[at];
+    if (!std::isnan(norm)) {
+        gradNorm.append(step, norm);
+    }
+    if (!std::isnan(clipped) && differs(norm, clipped)) {
+        gradNormClipped.append(step, clipped);
+    }
+    if (!std::isnan(columns.scale[at])) {
+        scale.append(step, columns.scale[at]);
+    }
+    if (columns.skipped[at] != 0) {
         skips.append(step);
     }
 }
@@ -229,8 +255,12 @@ bool LaneCollection::takeIn(double milliseconds)
             }
             const std::size_t end = std::min(count, lane->waitingNext + slice);
             for (std::size_t i = lane->waitingNext; i < end; ++i) {
-                lane->append(from.step[i], from.loss[i], from.gradNorm[i], from.gradNormClipped[i], from.scale[i],
-                    from.skipped[i] != 0);
+                if (from.lossFinite.empty()) {
+                    lane->append(from.step[i], from.loss[i], from.gradNorm[i], from.gradNormClipped[i], from.scale[i],
+                        from.skipped[i] != 0);
+                } else {
+                    lane->appendLogged(from, i);
+                }
             }
             lane->waitingNext = end;
             took = true;
@@ -274,8 +304,8 @@ std::int64_t LaneCollection::firstStep() const
 {
     std::int64_t first = std::numeric_limits<std::int64_t>::max();
     for (const auto& lane : m_lanes) {
-        if (!lane->scale.empty()) {
-            first = std::min(first, lane->scale.firstStep());
+        if (!lane->steps.empty()) {
+            first = std::min(first, lane->steps.firstStep());
         }
     }
     return hasSteps() ? first : 0;

@@ -29,6 +29,7 @@ struct LaneData
 {
     LaneCurve curve;
     bool isVisible = true;
+    SeriesPyramid steps; ///< 0 at every step that has a record
     SeriesPyramid loss;
     SeriesPyramid gradNorm;
     SeriesPyramid gradNormClipped; ///< only steps where clipping changed the norm
@@ -45,10 +46,12 @@ struct LaneData
     RunColumns waiting; ///< a stored run's numbers, taken in piecemeal
     std::size_t waitingNext = 0;
 
-    [[nodiscard]] std::int64_t lastStep() const { return scale.empty() ? -1 : scale.lastStep(); }
+    [[nodiscard]] std::int64_t lastStep() const { return steps.empty() ? -1 : steps.lastStep(); }
 
     void truncate(std::int64_t firstDropped);
     void append(std::int64_t step, double lossValue, double norm, double clippedNorm, double scaleValue, bool skipped);
+    /// A step of an imported run: what its log does not have is left out.
+    void appendLogged(const RunColumns& columns, std::size_t at);
     void appendValidation(const RunColumns::Validated& validation);
 };
 

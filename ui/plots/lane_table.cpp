@@ -132,7 +132,7 @@ std::optional<double> LaneTableModel::value(const LaneRow& row, int column)
     case Distance:
         return row.distance;
     case Skipped:
-        return static_cast<double>(row.skipped);
+        return row.skipped ? std::optional<double>(static_cast<double>(*row.skipped)) : std::nullopt;
     default:
         return std::nullopt;
     }

@@ -33,7 +33,7 @@ struct LaneRow
     std::optional<double> scale;
     std::optional<double> gap;
     std::optional<double> distance;
-    std::int64_t skipped = 0;
+    std::optional<std::int64_t> skipped; ///< none: not known
     QString ending; ///< why its curve ends, if it does
 };
 

@@ -132,6 +132,15 @@ void RunLoader::diagnoseLane(std::shared_ptr<RunWriter> writer, std::uint32_t la
     });
 }
 
+void RunLoader::diagnoseRun(RunId run)
+{
+    start([this, run, database = m_database] {
+        const RunStore store(database, StoreAccess::ReadOnly);
+        auto findings = std::make_shared<const std::vector<Finding>>(diagnose(readStoredRun(store, run).view()));
+        return [this, info = infoOf(store, run, database), findings] { emit runDiagnosed(info, findings); };
+    });
+}
+
 void RunLoader::compare(std::shared_ptr<RunWriter> writer, const RunOrLane& a, const RunOrLane& b)
 {
     start([this, a, b, writer = std::move(writer), database = m_database]() -> std::function<void()> {

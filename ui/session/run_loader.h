@@ -52,6 +52,8 @@ public:
     void loadLane(std::shared_ptr<RunWriter> writer, std::uint32_t lane);
     /// As loadLane(), then says what is wrong with the run.
     void diagnoseLane(std::shared_ptr<RunWriter> writer, std::uint32_t lane);
+    /// Says what is wrong with a stored run.
+    void diagnoseRun(RunId run);
     /// Two runs side by side; `writer` is the session's whose lanes are meant, and may be null where none is. Answered
     /// by compared() or comparisonFailed().
     void compare(std::shared_ptr<RunWriter> writer, const RunOrLane& a, const RunOrLane& b);
@@ -63,6 +65,7 @@ signals:
     void replayLoaded(mantissa::RunId run, const QByteArray& experiment);
     void gradientsLoaded(mantissa::RunId run, std::shared_ptr<const std::vector<mantissa::PlayStep>> steps);
     void laneDiagnosed(std::uint32_t lane, std::shared_ptr<const std::vector<mantissa::Finding>> findings);
+    void runDiagnosed(const mantissa::RunInfo& info, std::shared_ptr<const std::vector<mantissa::Finding>> findings);
     void compared(std::shared_ptr<const mantissa::RunComparison> comparison);
     void comparisonFailed(const QString& why);
     void failed(const QString& why);

@@ -2,9 +2,10 @@
 
 #include "engine/core/error.h"
 
+#include <QThread>
+
 #include <algorithm>
 #include <set>
-#include <thread>
 #include <utility>
 
 namespace mantissa {
@@ -13,7 +14,7 @@ namespace {
 
 constexpr int quickIntervalMs = 16;
 constexpr std::int64_t snapshotInterval = 20; // steps; those between are trained again when a lane goes back
-constexpr int calmIntervalMs = 33;
+constexpr int calmIntervalMs = 50;
 constexpr double bytesPerGib = 1024.0 * 1024.0 * 1024.0;
 
 } // namespace
@@ -477,8 +478,7 @@ void SessionController::setFocused(bool isFocused)
 void SessionController::choosePace()
 {
     // Where the lanes have all cores, every look at them takes time from training.
-    const bool takesFromTraining
-        = isRunning() && status()->threads >= static_cast<int>(std::thread::hardware_concurrency());
+    const bool takesFromTraining = isRunning() && status()->threads >= QThread::idealThreadCount();
     const int interval = m_isFocused && !takesFromTraining ? quickIntervalMs : calmIntervalMs;
     if (interval != m_timer.interval()) {
         m_timer.setInterval(interval);

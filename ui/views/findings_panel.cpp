@@ -1,6 +1,7 @@
 #include "ui/views/findings_panel.h"
 
 #include "engine/core/error.h"
+#include "ui/models/run_cells.h"
 #include "ui/session/run_loader.h"
 #include "ui/session/session_controller.h"
 #include "ui/style/number_format.h"
@@ -199,6 +200,7 @@ FindingsPanel::FindingsPanel(SessionController* controller, RunLoader* loader, Q
     connect(m_controller, &SessionController::sessionReplaced, this, [this] {
         m_lookedAt = -1;
         m_isLooking = false;
+        m_run.reset();
         m_searching = {};
         m_searchTimer.stop();
         m_blame.reset();
@@ -207,8 +209,32 @@ FindingsPanel::FindingsPanel(SessionController* controller, RunLoader* loader, Q
     say(tr("Findings on the selected lane come here once it has trained."));
 }
 
+void FindingsPanel::showRun(const RunInfo& info, const std::vector<Finding>& findings)
+{
+    m_run = info.id;
+    m_isLooking = false;
+    m_title->setText(tr("Findings on %1").arg(runName(info)));
+    m_findings = findings;
+    for (Finding& finding : m_findings) { // no lane is there to be mended or looked into
+        finding.fix = nlohmann::json::object();
+        finding.op.clear();
+        finding.layer.clear();
+    }
+    m_blame.reset();
+    m_blameTrouble.clear();
+    showAll();
+    if (m_findings.empty()) {
+        say(info.imported ? tr("No finding: nothing that the log tells looks wrong.")
+                          : tr("No finding: nothing here looks wrong."));
+    }
+}
+
 void FindingsPanel::setLane(std::optional<std::uint32_t> lane)
 {
+    if (m_run && lane) {
+        m_run.reset();
+        m_lane.reset();
+    }
     if (lane != m_lane) {
         m_lane = lane;
         m_lookedAt = -1;
@@ -225,6 +251,9 @@ void FindingsPanel::setLane(std::optional<std::uint32_t> lane)
 
 void FindingsPanel::follow()
 {
+    if (m_run) {
+        return;
+    }
     const LaneStatus* lane = m_lane ? m_controller->laneStatus(*m_lane) : nullptr;
     m_title->setText(
         lane != nullptr ? tr("Findings on \u201C%1\u201D").arg(m_controller->laneName(*m_lane)) : QString());

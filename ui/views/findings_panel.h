@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/diagnose/finding.h"
+#include "engine/store/run_store.h"
 #include "engine/train/blame.h"
 #include "engine/train/layer_measure.h"
 
@@ -33,6 +34,12 @@ public:
     FindingsPanel(SessionController* controller, RunLoader* loader, QWidget* parent = nullptr);
 
     void setLane(std::optional<std::uint32_t> lane);
+    /// Shows what was found in a stored run, until a lane is chosen or `setLane()` called for another.
+    void showRun(const RunInfo& info, const std::vector<Finding>& findings);
+
+    /// The stored run that is shown, if one is.
+    [[nodiscard]] std::optional<RunId> shownRun() const { return m_run; }
+
     /// Looks again if it is time to; called with every new status.
     void follow();
 
@@ -68,6 +75,7 @@ private:
     SessionController* m_controller;
     RunLoader* m_loader;
     std::optional<std::uint32_t> m_lane;
+    std::optional<RunId> m_run; ///< shown in the lane's place
     std::int64_t m_lookedAt = -1; ///< the lane's next step when findings were last asked for
     bool m_isLooking = false;
     qint64 m_waitMs = 0; ///< until it is looked at again while it trains

@@ -348,7 +348,7 @@ QString eventSentence(const Event& event)
     case EventKind::Checkpoint:
         return text.isEmpty() ? tr("checkpoint: %1").arg(QString::fromStdString(event.path)) : text;
     case EventKind::Resumed:
-        return tr("resumed from %1").arg(QString::fromStdString(event.path));
+        return withText(tr("resumed from %1").arg(QString::fromStdString(event.path)));
     case EventKind::Weights:
         return withText(tr("starts from the weights in %1").arg(QString::fromStdString(event.path)));
     case EventKind::Watch:

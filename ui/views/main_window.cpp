@@ -49,7 +49,7 @@ namespace {
 
 constexpr int healthIntervalMs = 500;
 constexpr double spareCoreShare = 0.5; // of the UI thread's time for curves that grow
-constexpr double busyCoreShare = 0.02;
+constexpr double busyCoreShare = 0.015;
 const QString sessionTopic = QStringLiteral("session");
 const QString databaseTopic = QStringLiteral("database");
 const QString commandTopic = QStringLiteral("command");
@@ -370,6 +370,15 @@ void MainWindow::connectRuns()
         m_tabs->setCurrentWidget(m_gradients);
         m_loader->loadSamples(run);
     });
+    connect(m_runs, &RunsView::findingsRequested, this, [this](RunId run) {
+        m_findingsDock->show();
+        m_findingsDock->raise();
+        m_loader->diagnoseRun(run);
+    });
+    connect(m_loader, &RunLoader::runDiagnosed, this,
+        [this](const RunInfo& info, const std::shared_ptr<const std::vector<Finding>>& findings) {
+            m_findings->showRun(info, *findings);
+        });
     connect(m_loader, &RunLoader::samplesLoaded, this, &MainWindow::showStored);
     connect(m_runs, &RunsView::resumeRequested, this, &MainWindow::resumeRun);
     connect(m_loader, &RunLoader::columnsLoaded, this,
@@ -626,7 +635,9 @@ void MainWindow::showRun(const RunInfo& info, const StoredCurves& curves)
     const auto policies = policyNames();
     const bool isKnown = std::ranges::find(policies, info.policy) != policies.end();
     curve.computeFormat = isKnown ? policyNamed(info.policy).lower : DType::Float32;
+    curve.knowsSkips = !info.imported || info.imported->knows("skipped");
     m_dashboard->addLane(curve);
+    m_dashboard->truncateLane(key, 0); // a watched log is read again and again
     showCurves(key, curves);
 }
 

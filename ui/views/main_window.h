@@ -31,6 +31,7 @@ class EventsView;
 class ExperimentsView;
 class FindingsPanel;
 class GradientsPanel;
+class ImportJob;
 class LaneList;
 class LayersPanel;
 class LessonPanel;
@@ -73,6 +74,8 @@ public:
     bool openLesson(const QString& file);
     /// Writes the open experiment, and what came out of it if it has ended, as a lesson of one step.
     bool saveLesson(const QString& file);
+    /// Writes the lesson that is under way with all that it needs. There must be one.
+    bool saveWholeLesson(const QString& file);
     /// Unlocks and shows everything again.
     void leaveLesson();
     /// The gallery as cards, lessons and recent files, in the place of plots and panels, until something is opened or
@@ -86,6 +89,8 @@ public:
     /// Fresh lanes of the present experiment with the weights in a .safetensors file; those that do not fit are told in
     /// the message bar and nothing changes.
     void startFromWeights(const QString& file);
+    /// Asks what the columns of a training log are and imports it.
+    void openLogFile(const QString& file);
     /// `wanted`, or the default experiment if none is or it can't be opened (the message bar says why). A checkpoint is
     /// asked about over the default experiment.
     void openFirst(const QString& wanted = {});
@@ -223,6 +228,10 @@ private:
     void showHandouts();
     void makeLesson();
     [[nodiscard]] std::optional<ReferenceRun> finishedReference() const;
+    // main_window_logs.cpp
+    void chooseLog();
+    void showImported(const QList<RunId>& runs, const QStringList& notes);
+    void watchLog(ImportJob* job);
 
     // main_window_files.cpp
     void hideForPresenting();
@@ -270,6 +279,7 @@ private:
     QDockWidget* m_findingsDock = nullptr;
     QDockWidget* m_lessonDock = nullptr;
     QMenu* m_recentMenu = nullptr;
+    QMenu* m_watchedMenu = nullptr;
     QActionGroup* m_themes = nullptr;
     QAction* m_presenter = nullptr;
     QByteArray m_layoutBeforePresenting;

@@ -1,6 +1,7 @@
 /// Experiment files, what the window remembers, and how it looks: theme and presenter layout.
 #include "engine/lesson/lesson.h"
 #include "engine/verify/shipped_experiments.h"
+#include "ui/import_log/log_file.h"
 #include "ui/lesson/control_locks.h"
 #include "ui/lesson/lesson_panel.h"
 #include "ui/plots/dashboard.h"
@@ -59,6 +60,10 @@ bool MainWindow::openFile(const QString& file)
     if (isLessonFile(file.toStdString())) {
         return openLesson(file);
     }
+    if (looksLikeLog(file)) {
+        openLogFile(file);
+        return true;
+    }
     try {
         const std::filesystem::path path = file.toStdString();
         openExperiment(loadExperiment(path), path);
@@ -84,9 +89,9 @@ void MainWindow::openExperiment(Experiment experiment, const std::filesystem::pa
 
 void MainWindow::openFirst(const QString& wanted)
 {
-    if (isTensorFile(wanted)) {
+    if (isTensorFile(wanted) || (!wanted.isEmpty() && looksLikeLog(wanted))) {
         openFirst();
-        openCheckpoint(wanted);
+        openFile(wanted);
         return;
     }
     if (isLessonFile(wanted.toStdString())) {

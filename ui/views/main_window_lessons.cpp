@@ -78,6 +78,26 @@ std::vector<HandoutItem> handoutsOfGallery()
     return items;
 }
 
+void writeLesson(const Lesson& lesson, const QString& file)
+{
+    const std::string text = lessonText(lesson);
+    parseLesson(text, file.toStdString()); // what is written is to be opened again
+    writeFile(file, [&text](QIODevice& device) {
+        return device.write(text.data(), static_cast<qint64>(text.size())) == static_cast<qint64>(text.size());
+    });
+}
+
+/// Empty if nobody wants to save after all.
+QString askForLessonFile(QWidget* parent, const QString& title)
+{
+    QString file = QFileDialog::getSaveFileName(parent, title, MainWindow::tr("lesson.mantissa-lesson"),
+        MainWindow::tr("Lessons (*.mantissa-lesson *.json)"));
+    if (!file.isEmpty() && QFileInfo(file).suffix().isEmpty()) {
+        file += QStringLiteral(".mantissa-lesson");
+    }
+    return file;
+}
+
 QString lessonTitle(const std::filesystem::path& file)
 {
     try {
@@ -184,6 +204,14 @@ void MainWindow::makeLessonMenu()
     add(
         menu, QStringLiteral("makeLesson"), tr("&Make a lesson\u2026"), {}, [this] { makeLesson(); },
         tr("A file with the open experiment, and what came out of it if it has ended, to write the texts into"));
+    add(
+        menu, QStringLiteral("saveLesson"), tr("Save &this lesson as one file\u2026"), {},
+        [this] {
+            if (const QString file = askForLessonFile(this, tr("Save the lesson")); !file.isEmpty()) {
+                saveWholeLesson(file);
+            }
+        },
+        tr("With all its experiments and reference runs in it, to hand on or to edit"));
     add(
         menu, QStringLiteral("leaveLesson"), tr("&Leave lesson"), {}, [this] { leaveLesson(); },
         tr("Unlocks everything; the experiment stays open"));
@@ -338,9 +366,7 @@ bool MainWindow::saveLesson(const QString& file)
         }
         Lesson lesson {.name = step.title, .text = tr("A lesson to be written: edit this file.").toStdString()};
         lesson.steps.push_back(std::move(step));
-        const QByteArray text = QByteArray::fromStdString(lessonText(lesson));
-        parseLesson(text.toStdString(), file.toStdString()); // what is written is to be opened again
-        writeFile(file, [&text](QIODevice& device) { return device.write(text) == text.size(); });
+        writeLesson(lesson, file);
     } catch (const std::exception& error) {
         m_messages->post(lessonTopic, Tone::Problem, QString::fromUtf8(error.what()));
         return false;
@@ -351,15 +377,21 @@ bool MainWindow::saveLesson(const QString& file)
 
 void MainWindow::makeLesson()
 {
-    QString file = QFileDialog::getSaveFileName(
-        this, tr("Make a lesson"), tr("lesson.mantissa-lesson"), tr("Lessons (*.mantissa-lesson *.json)"));
-    if (file.isEmpty()) {
-        return;
+    if (const QString file = askForLessonFile(this, tr("Make a lesson")); !file.isEmpty()) {
+        saveLesson(file);
     }
-    if (QFileInfo(file).suffix().isEmpty()) {
-        file += QStringLiteral(".mantissa-lesson");
+}
+
+bool MainWindow::saveWholeLesson(const QString& file)
+{
+    try {
+        writeLesson(selfContained(m_lesson->lesson().value()), file);
+    } catch (const std::exception& error) {
+        m_messages->post(lessonTopic, Tone::Problem, QString::fromUtf8(error.what()));
+        return false;
     }
-    saveLesson(file);
+    statusBar()->showMessage(tr("Saved %1").arg(file), 5000);
+    return true;
 }
 
 void MainWindow::showHandouts()
@@ -389,6 +421,7 @@ void MainWindow::followLesson()
     actionNamed(QStringLiteral("lessonNext"))->setEnabled(m_lesson->hasNext());
     actionNamed(QStringLiteral("lessonBack"))->setEnabled(m_lesson->hasBack());
     actionNamed(QStringLiteral("lessonReveal"))->setEnabled(isOn && !m_lesson->isRevealed());
+    actionNamed(QStringLiteral("saveLesson"))->setEnabled(isOn);
     actionNamed(QStringLiteral("leaveLesson"))->setEnabled(isOn);
 }
 

@@ -100,6 +100,11 @@ void MainWindow::makeFileMenu()
     add(
         menu, QStringLiteral("startFromWeights"), tr("Start from &weights\u2026"), {}, [this] { chooseWeights(); },
         tr("Fresh lanes with the weights in a .safetensors file, as PyTorch names them"));
+    add(
+        menu, QStringLiteral("importLog"), tr("&Import log\u2026"), {}, [this] { chooseLog(); },
+        tr("A training log of another program: TensorBoard event files, CSV, JSON lines"));
+    m_watchedMenu = menu->addMenu(tr("Watched &logs"));
+    m_watchedMenu->setEnabled(false);
     menu->addSeparator();
     add(menu, QStringLiteral("save"), tr("&Save"), QKeySequence::Save, [this] {
         save();

@@ -134,6 +134,7 @@ void RunsView::buildActions()
         tr("Train the selected run again: same settings, seed and changes at the same steps"));
     m_resume = addAction("resume", tr("Resume…"), tr("Train on from one of the selected run's checkpoints"));
     m_look = addAction("look", tr("Look inside"), tr("The selected run's gradients and layers, as they were sampled"));
+    m_findings = addAction("findings", tr("Findings"), tr("What is wrong with the selected run, with its numbers"));
     m_compare
         = addAction("compare", tr("Compare"), tr("The two selected runs, side by side: settings, results, curves"));
     m_copy = addAction("copy", tr("Copy"), tr("Copy the selected rows as tab-separated text"));
@@ -160,6 +161,11 @@ void RunsView::buildActions()
             emit lookRequested(runs.first());
         }
     });
+    connect(m_findings, &QAction::triggered, this, [this] {
+        if (const auto runs = selectedRuns(); runs.size() == 1) {
+            emit findingsRequested(runs.first());
+        }
+    });
     connect(m_compare, &QAction::triggered, this, [this] {
         if (const auto runs = selectedRuns(); runs.size() == 2) {
             emit compareRequested(std::min(runs.first(), runs.last()), std::max(runs.first(), runs.last()));
@@ -180,7 +186,8 @@ void RunsView::buildLayout()
     m_search->setToolTip(tr("Shows the runs that contain every word, in any column"));
     m_search->setClearButtonEnabled(true);
     bar->addWidget(m_search, 1);
-    for (QAction* action : {m_showCurves, m_look, m_compare, m_rerun, m_resume, m_exportCsv, m_exportJson, m_delete}) {
+    for (QAction* action :
+        {m_showCurves, m_look, m_findings, m_compare, m_rerun, m_resume, m_exportCsv, m_exportJson, m_delete}) {
         auto* button = new QToolButton;
         button->setDefaultAction(action);
         button->setAutoRaise(true);
@@ -297,12 +304,21 @@ void RunsView::updateActions()
     for (QAction* action : {m_showCurves, m_copy, m_exportCsv, m_exportJson, m_delete}) {
         action->setEnabled(any);
     }
-    m_rerun->setEnabled(runs.size() == 1);
-    m_resume->setEnabled(runs.size() == 1);
-    m_look->setEnabled(runs.size() == 1);
+    const bool isTrained = runs.size() == 1 && !isImported(runs.first());
+    m_rerun->setEnabled(isTrained);
+    m_resume->setEnabled(isTrained);
+    m_look->setEnabled(isTrained);
+    m_findings->setEnabled(runs.size() == 1);
     m_compare->setEnabled(runs.size() == 2);
     m_showCurves->setChecked(
         any && std::all_of(runs.begin(), runs.end(), [this](RunId run) { return m_model->isShown(run); }));
+}
+
+/// Of such a run there is nothing to train again or to look into.
+bool RunsView::isImported(RunId run) const
+{
+    const int row = m_model->rowOf(run);
+    return row >= 0 && m_model->at(row).imported.has_value();
 }
 
 void RunsView::say(const QString& text)

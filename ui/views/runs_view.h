@@ -54,6 +54,7 @@ signals:
     void rerunRequested(mantissa::RunId run);
     void resumeRequested(mantissa::RunId run);
     void lookRequested(mantissa::RunId run); ///< at its gradients and layers
+    void findingsRequested(mantissa::RunId run);
     void compareRequested(mantissa::RunId a, mantissa::RunId b);
 
 protected:
@@ -68,6 +69,7 @@ private:
     void showList(const RunArchive::Runs& runs);
     void updateState();
     void updateActions();
+    [[nodiscard]] bool isImported(RunId run) const;
     void say(const QString& text);
     void chooseColumns(const QPoint& position);
     void toggleShown();
@@ -94,6 +96,7 @@ private:
     QAction* m_resume = nullptr;
     QAction* m_look = nullptr;
     QAction* m_compare = nullptr;
+    QAction* m_findings = nullptr;
     QAction* m_copy = nullptr;
     QAction* m_exportCsv = nullptr;
     QAction* m_exportJson = nullptr;
