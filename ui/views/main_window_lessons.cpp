@@ -90,8 +90,8 @@ void writeLesson(const Lesson& lesson, const QString& file)
 /// Empty if nobody wants to save after all.
 QString askForLessonFile(QWidget* parent, const QString& title)
 {
-    QString file = QFileDialog::getSaveFileName(parent, title, MainWindow::tr("lesson.mantissa-lesson"),
-        MainWindow::tr("Lessons (*.mantissa-lesson *.json)"));
+    QString file = QFileDialog::getSaveFileName(
+        parent, title, MainWindow::tr("lesson.mantissa-lesson"), MainWindow::tr("Lessons (*.mantissa-lesson *.json)"));
     if (!file.isEmpty() && QFileInfo(file).suffix().isEmpty()) {
         file += QStringLiteral(".mantissa-lesson");
     }
@@ -228,7 +228,7 @@ void MainWindow::makeLocks()
         return [parent, name] { return parent->findChildren<QWidget*>(name); };
     };
     m_locks->addDock(ControlGroup::Experiments, m_experimentsDock);
-    actions(ControlGroup::Experiments, {"new", "open", "openCheckpoint", "startFromWeights", "gallery"});
+    actions(ControlGroup::Experiments, {"new", "open", "openCheckpoint", "startFromWeights", "importLog", "gallery"});
     m_locks->addAction(ControlGroup::Experiments, m_recentMenu->menuAction());
     m_locks->addDock(ControlGroup::Setup, m_setupDock);
     actions(ControlGroup::Setup, {"showSetup"});

@@ -55,6 +55,7 @@ void MainWindow::openLogFile(const QString& file)
 
 void MainWindow::showImported(const QList<RunId>& runs, const QStringList& notes)
 {
+    leaveStart();
     m_runs->refresh();
     for (const RunId run : runs) {
         m_runs->setShown(run, true);
