@@ -1,0 +1,145 @@
+/// Every op of the CUDA backend against exact results, on the host layer: the kernels' own sources, with threads and
+/// streams in three orders, over sizes with tails and over data with subnormals, overflow, infinities and NaN.
+#include "engine/core/error.h"
+#include "engine/graph/op_def.h"
+#include "tests/cuda/on_host.h"
+#include "tests/support/op_verdict.h"
+
+#include <QTest>
+
+#include <fmt/format.h>
+
+#include <limits>
+
+using namespace mantissa;
+using namespace mantissa::test;
+
+namespace {
+
+Backend& cuda()
+{
+    return backendByName("cuda");
+}
+
+} // namespace
+
+class TstCudaOps : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void initTestCase();
+    void cleanup();
+    void agreesWithExactResults_data();
+    void agreesWithExactResults();
+    void isBitIdenticalInEveryOrder();
+    void refusesWhatItCannotDo();
+    void memoryIsAlignedAndItsEndIsAnError();
+};
+
+void TstCudaOps::initTestCase()
+{
+    useCudaOnHost();
+    QVERIFY2(cuda().device().available.ok, cuda().device().available.reason.c_str());
+}
+
+void TstCudaOps::cleanup()
+{
+    host_layer::reset();
+}
+
+void TstCudaOps::agreesWithExactResults_data()
+{
+    QTest::addColumn<int>("op");
+    QTest::addColumn<int>("dtype");
+    for (const OpDef& def : allOps()) {
+        for (const DType dtype : {DType::Float32, DType::Float16, DType::BFloat16}) {
+            QTest::addRow("%s %s", std::string(def.name).c_str(), std::string(mantissa::nameOf(dtype)).c_str())
+                << static_cast<int>(def.op) << static_cast<int>(dtype);
+        }
+    }
+}
+
+void TstCudaOps::agreesWithExactResults()
+{
+    QFETCH(int, op);
+    QFETCH(int, dtype);
+    RandomValues random(static_cast<std::uint64_t>(op * 16 + dtype));
+    for (const std::int64_t size : {1, 33, 257, 1000}) {
+        for (const Fill fill : {Fill::Plain, Fill::Special}) {
+            for (const OpCase& opCase : casesOf(static_cast<Op>(op), {static_cast<DType>(dtype), size, fill}, random)) {
+                const Verdict verdict(opCase);
+                for (const Schedule& schedule : schedules) {
+                    schedule.set();
+                    std::optional<std::string> complaint;
+                    try {
+                        complaint = verdict.complaintAbout(runOp(cuda(), opCase.call), cuda().device());
+                    } catch (const Error& error) {
+                        complaint = fmt::format("{} {}", error.what(), host_layer::lastFault());
+                    }
+                    QVERIFY2(!complaint.has_value(),
+                        fmt::format("{}, size {}, {}, {}; {}; {}", schedule.name, size, nameOf(fill), opCase.name,
+                            complaint.value_or(""), RandomValues::seedText())
+                            .c_str());
+                }
+            }
+        }
+    }
+}
+
+void TstCudaOps::isBitIdenticalInEveryOrder()
+{
+    RandomValues random(99);
+    for (const OpDef& def : allOps()) {
+        for (const DType dtype : {DType::Float32, DType::Float16}) {
+            for (const OpCase& opCase : casesOf(def.op, {dtype, 1000, Fill::Wide}, random)) {
+                schedules[0].set();
+                const OpResult first = runOp(cuda(), opCase.call);
+                schedules[2].set();
+                const OpResult second = runOp(cuda(), opCase.call);
+                const std::string where = std::string(def.name) + " " + opCase.name + "; " + RandomValues::seedText();
+                QVERIFY2(first.outputs == second.outputs, where.c_str());
+                QVERIFY2(first.census == second.census && first.histogram == second.histogram, where.c_str());
+            }
+        }
+    }
+}
+
+void TstCudaOps::refusesWhatItCannotDo()
+{
+    const TensorType integers {DType::Int32, Shape {4, 4}};
+    try {
+        cuda().prepare({Op::MatMul, MatMulAttributes {}, {integers, integers}, {integers}, 1});
+        QFAIL("a product of integers must be refused");
+    } catch (const Error& error) {
+        QVERIFY(error.code() == ErrorCode::UnsupportedDtype);
+        QVERIFY(std::string_view(error.what()).find("matmul") != std::string_view::npos);
+        QVERIFY(std::string_view(error.what()).find("int32") != std::string_view::npos);
+    }
+    // Whatever the op: no operands, or operands that do not fit, end in an answer.
+    for (const OpDef& def : allOps()) {
+        QVERIFY_EXCEPTION_THROWN(cuda().prepare({def.op, {}, {}, {}, 1}), Error);
+        const TensorType halves {DType::Float16, Shape {3, 5}};
+        const TensorType doubles {DType::Float64, Shape {3, 5}};
+        QVERIFY_EXCEPTION_THROWN(cuda().prepare({def.op, {}, {halves, doubles}, {doubles, halves}, 1}), Error);
+    }
+}
+
+void TstCudaOps::memoryIsAlignedAndItsEndIsAnError()
+{
+    for (const std::size_t bytes : {0U, 1U, 63U, 64U, 65U, 1000003U}) {
+        const auto buffer = cuda().allocate(bytes);
+        QVERIFY(buffer->data() != nullptr);
+        QCOMPARE(reinterpret_cast<std::uintptr_t>(buffer->data()) % 64, std::uintptr_t {0});
+        QCOMPARE(buffer->bytes(), bytes);
+    }
+    try {
+        cuda().allocate(std::numeric_limits<std::size_t>::max() - 100);
+        QFAIL("allocating the whole address space must fail");
+    } catch (const Error& error) {
+        QVERIFY(error.code() == ErrorCode::OutOfMemory);
+    }
+}
+
+QTEST_APPLESS_MAIN(TstCudaOps)
+#include "tst_cuda_ops.moc"
