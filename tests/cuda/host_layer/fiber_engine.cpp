@@ -5,6 +5,8 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -82,9 +84,17 @@ struct Thread
     std::uint64_t result = 0;
 };
 
+/// Which lanes can run: bit p stands for the p-th lane in the launch's order.
+struct Warp
+{
+    std::uint32_t fresh = 0;
+    std::uint32_t ready = 0;
+    unsigned inWarp = 0; ///< lanes that wait for the others
+};
+
 bool isSame(Site a, Site b)
 {
-    return a.line == b.line && std::strcmp(a.file, b.file) == 0;
+    return a.line == b.line && (a.file == b.file || std::strcmp(a.file, b.file) == 0);
 }
 
 std::string text(Site site)
@@ -194,22 +204,21 @@ public:
         if (mask != 0xffffffffU || first + warpSize_ > m_threads.size()) {
             fail(fmt::format("{}: the mask {:x} names lanes that are not there", text(site), mask));
         }
-        const std::span<Thread> warp(m_threads.data() + first, warpSize_);
-        const bool isLast = std::all_of(warp.begin(), warp.end(),
-            [&self](const Thread& lane) { return &lane == &self || lane.state == State::InWarp; });
-        if (!isLast) {
+        Warp& warp = m_warps[self.index / warpSize_];
+        if (++warp.inWarp < warpSize_) {
             wait(State::InWarp);
             return self.result;
         }
-        for (Thread& lane : warp) {
+        const std::span<Thread> lanes(m_threads.data() + first, warpSize_);
+        for (Thread& lane : lanes) {
             if (!isSame(lane.site, site)) {
                 fail(fmt::format("lanes of a warp met at {} and at {}", text(lane.site), text(site)));
             }
-            lane.result = lane.source < warpSize_ ? warp[lane.source].value : ~std::uint64_t {0};
-        }
-        for (Thread& lane : warp) {
+            lane.result = lane.source < warpSize_ ? lanes[lane.source].value : ~std::uint64_t {0};
             lane.state = State::Ready;
         }
+        warp.inWarp = 0;
+        warp.ready = ~(1U << m_position[self.index % warpSize_]); // the caller goes on at once
         return self.result;
     }
 
@@ -226,9 +235,9 @@ public:
             m_current->state = State::Done;
             Fiber* const self = m_current->fiber;
             m_current->fiber = nullptr;
-            Thread* const next = freshInWarp(m_current->index / warpSize_);
-            if (next != nullptr) {
-                enter(*next, self);
+            Warp& warp = m_warps[m_current->index / warpSize_];
+            if (warp.fresh != 0) {
+                enter(take(warp.fresh, m_current->index / warpSize_), self);
                 continue;
             }
             m_free.push_back(self);
@@ -257,14 +266,22 @@ private:
             m_threads[i].index = i;
             m_threads[i].id = {i % blockDim.x, i / blockDim.x % blockDim.y, i / blockDim.x / blockDim.y};
         }
-        m_warps = permutation((n + warpSize_ - 1) / warpSize_);
+        m_warpOrder = permutation((n + warpSize_ - 1) / warpSize_);
         m_lanes = permutation(warpSize_);
+        for (unsigned position = 0; position < warpSize_; ++position) {
+            m_position[m_lanes[position]] = position;
+        }
+        m_warps.assign(m_warpOrder.size(), Warp {});
+        for (unsigned i = 0; i < n; ++i) {
+            m_warps[i / warpSize_].fresh |= 1U << m_position[i % warpSize_];
+        }
         for (;;) {
             bool hasRun = false;
-            for (const unsigned warp : m_warps) {
-                while (Thread* const thread = runnableIn(warp)) {
+            for (const unsigned index : m_warpOrder) {
+                Warp& warp = m_warps[index];
+                while ((warp.fresh | warp.ready) != 0) {
                     hasRun = true;
-                    resume(*thread);
+                    resume(warp, index);
                     if (!m_fault.empty()) {
                         abandon();
                         return;
@@ -303,29 +320,17 @@ private:
         }
         for (Thread& thread : m_threads) {
             thread.state = State::Ready;
+            m_warps[thread.index / warpSize_].ready |= 1U << m_position[thread.index % warpSize_];
         }
         return true;
     }
 
-    template <typename Accepts> Thread* firstInWarp(unsigned warp, Accepts accepts)
+    /// The first thread of a set, which leaves it.
+    Thread& take(std::uint32_t& set, unsigned warp)
     {
-        for (const unsigned lane : m_lanes) {
-            const std::size_t index = std::size_t {warp} * warpSize_ + lane;
-            if (index < m_threads.size() && accepts(m_threads[index].state)) {
-                return &m_threads[index];
-            }
-        }
-        return nullptr;
-    }
-
-    Thread* runnableIn(unsigned warp)
-    {
-        return firstInWarp(warp, [](State state) { return state == State::Fresh || state == State::Ready; });
-    }
-
-    Thread* freshInWarp(unsigned warp)
-    {
-        return firstInWarp(warp, [](State state) { return state == State::Fresh; });
+        const auto position = static_cast<unsigned>(std::countr_zero(set));
+        set &= set - 1;
+        return m_threads[std::size_t {warp} * warpSize_ + m_lanes[position]];
     }
 
     void enter(Thread& thread, Fiber* fiber)
@@ -336,9 +341,13 @@ private:
         threadIdx = thread.id;
     }
 
-    void resume(Thread& thread)
+    /// The first lane that can run, in the launch's order.
+    void resume(Warp& warp, unsigned index)
     {
-        if (thread.state == State::Fresh) {
+        const bool isFresh
+            = warp.ready == 0 || (warp.fresh != 0 && std::countr_zero(warp.fresh) < std::countr_zero(warp.ready));
+        Thread& thread = take(isFresh ? warp.fresh : warp.ready, index);
+        if (isFresh) {
             enter(thread, takeFiber());
         } else {
             m_current = &thread;
@@ -430,8 +439,10 @@ private:
     std::string m_fault;
     Arena m_arena;
     std::vector<Thread> m_threads;
-    std::vector<unsigned> m_warps;
-    std::vector<unsigned> m_lanes;
+    std::vector<Warp> m_warps;
+    std::vector<unsigned> m_warpOrder;
+    std::vector<unsigned> m_lanes; ///< by position in the launch's order
+    std::array<unsigned, warpSize_> m_position {}; ///< of each lane
     Thread* m_current = nullptr;
     std::vector<std::unique_ptr<Fiber>> m_fibers;
     std::vector<Fiber*> m_free;

@@ -34,8 +34,9 @@ __device__ float geluTanhSlope(float x)
     const float slope = 0.79788456080286536F * (1.0F + 3.0F * 0.044715F * x * x);
     const float gate = logistic(twice);
     const float other = logistic(-twice);
-    // Where the gate is closed or open for good its slope is 0, whatever the cube overflows to.
-    const float bend = gate == 0.0F || other == 0.0F ? 0.0F : 2.0F * x * gate * other * slope;
+    // Where the gate is closed or open for good its slope is 0, though that of its argument may overflow.
+    const bool isFlat = isFinite(x) && (gate == 0.0F || other == 0.0F);
+    const float bend = isFlat ? 0.0F : 2.0F * x * gate * other * slope;
     return gate + bend;
 }
 

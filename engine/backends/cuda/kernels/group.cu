@@ -271,12 +271,12 @@ struct AdamRule
         const float decayed
             = setting.decoupled && setting.common.weightDecay != 0.0F ? roundTo(format, weight * keepShare) : weight;
         const float first = roundTo(format, beta1 * load(tensor.stateIn[0], i) + share1 * g);
-        const float second = roundTo(format, roundTo(format, beta2 * load(tensor.stateIn[1], i)) + share2 * g * g);
+        const float second = roundTo(format, roundTo(format, beta2 * load(tensor.stateIn[1], i)) + share2 * (g * g));
         const float root = roundTo(format, roundTo(format, sqrtf(second)) * rootScale);
         const float divisor = roundTo(format, root + setting.epsilon);
         store(tensor.stateOut[0], i, first, tally);
         store(tensor.stateOut[1], i, second, tally);
-        return decayed - stepSize * first / divisor;
+        return decayed - stepSize * (first / divisor);
     }
 };
 

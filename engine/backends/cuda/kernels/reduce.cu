@@ -1,4 +1,4 @@
-// Sums and means over neighbouring axes, in an order that depends on the shapes alone.
+// Sums and means over neighbouring axes, in FP64 and in an order that depends on the shapes alone.
 #include "engine/backends/cuda/kernels/device.h"
 #include "engine/backends/cuda/kernels/kernels.h"
 
@@ -6,9 +6,9 @@ namespace mantissa::cuda {
 
 namespace {
 
-__device__ float finished(const ReduceSetting& setting, float sum)
+__device__ float finished(const ReduceSetting& setting, double sum)
 {
-    return setting.isMean ? sum / setting.divisor : sum;
+    return static_cast<float>(setting.isMean ? sum / static_cast<double>(setting.divisor) : sum);
 }
 
 /// inner = 1: a block per result.
@@ -16,9 +16,9 @@ __global__ void __launch_bounds__(blockSize) reduceRowsKernel(ReduceSetting sett
 {
     Tally tally;
     for (std::int64_t row = blockInGrid(); row < setting.outer; row += static_cast<std::int64_t>(gridDim.x)) {
-        float sum = 0.0F;
+        double sum = 0;
         for (std::int64_t j = threadInBlock(); j < setting.count; j += threadsInBlock()) {
-            sum += load(x, row * setting.count + j);
+            sum += static_cast<double>(load(x, row * setting.count + j));
         }
         sum = blockSum(sum);
         if (threadInBlock() == 0) {
@@ -35,15 +35,15 @@ constexpr int rowsPerBlock = blockSize / columnsPerBlock;
 __global__ void __launch_bounds__(blockSize)
     reduceColumnsKernel(ReduceSetting setting, std::int64_t blocksPerOuter, In x, Out y)
 {
-    SHARED_ARRAY(float, parts, blockSize);
+    SHARED_ARRAY(double, parts, blockSize);
     Tally tally;
     const std::int64_t outer = blockInGrid() / blocksPerOuter;
     const int lane = threadInBlock() % columnsPerBlock;
     const std::int64_t column = blockInGrid() % blocksPerOuter * columnsPerBlock + lane;
-    float sum = 0.0F;
+    double sum = 0;
     if (column < setting.inner) {
         for (std::int64_t j = threadInBlock() / columnsPerBlock; j < setting.count; j += rowsPerBlock) {
-            sum += load(x, (outer * setting.count + j) * setting.inner + column);
+            sum += static_cast<double>(load(x, (outer * setting.count + j) * setting.inner + column));
         }
     }
     parts[threadInBlock()] = sum;

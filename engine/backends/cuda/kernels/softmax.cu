@@ -43,16 +43,18 @@ __global__ void __launch_bounds__(blockSize)
     Tally tally;
     for (std::int64_t row = blockInGrid(); row < rows; row += static_cast<std::int64_t>(gridDim.x)) {
         const std::int64_t first = row * n;
-        float sum = 0.0F;
+        double partial = 0;
         for (std::int64_t i = threadInBlock(); i < n; i += threadsInBlock()) {
             const float slope = load(d, first + i);
-            sum += isLog ? slope : slope * load(y, first + i);
+            partial += static_cast<double>(slope) * (isLog ? 1.0 : static_cast<double>(load(y, first + i)));
         }
-        sum = blockSum(sum);
+        const double sum = blockSum(partial);
         for (std::int64_t i = threadInBlock(); i < n; i += threadsInBlock()) {
-            const float slope = load(d, first + i);
+            const auto slope = static_cast<double>(load(d, first + i));
             const float value = load(y, first + i);
-            store(dx, first + i, isLog ? slope - expf(value) * sum : value * (slope - sum), tally);
+            const double result
+                = isLog ? slope - static_cast<double>(expf(value)) * sum : static_cast<double>(value) * (slope - sum);
+            store(dx, first + i, static_cast<float>(result), tally);
         }
     }
     flush(dx, tally);

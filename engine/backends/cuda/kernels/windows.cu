@@ -138,17 +138,17 @@ struct AvgPoolFunction
     __device__ float operator()(std::int64_t index) const
     {
         const Pixel result = pixelOf(setting.y, index);
-        float sum = 0.0F;
+        double sum = 0;
         for (std::int64_t i = 0; i < setting.kernel[0]; ++i) {
             for (std::int64_t j = 0; j < setting.kernel[1]; ++j) {
                 const std::int64_t row = result.row * setting.stride[0] - setting.padding[0] + i;
                 const std::int64_t column = result.column * setting.stride[1] - setting.padding[1] + j;
                 if (isInside(setting.x, row, column)) {
-                    sum += load(x, indexOf(setting.x, result.image, row, column, result.channel));
+                    sum += static_cast<double>(load(x, indexOf(setting.x, result.image, row, column, result.channel)));
                 }
             }
         }
-        return sum / windowSize(setting, result.row, result.column);
+        return static_cast<float>(sum / static_cast<double>(windowSize(setting, result.row, result.column)));
     }
 };
 
