@@ -10,6 +10,7 @@
 #include <QTest>
 
 #include <fstream>
+#include <set>
 
 using namespace mantissa;
 using namespace mantissa::test;

@@ -12,6 +12,7 @@
 
 #include <cmath>
 #include <optional>
+#include <set>
 
 using namespace mantissa;
 using namespace mantissa::test;
@@ -19,19 +20,20 @@ using nlohmann::json;
 
 namespace {
 
-json merged(json a, const json& b)
+/// A small MLP's settings, changed by merge patches.
+json mlp(std::initializer_list<const char*> patches = {})
 {
-    a.merge_patch(b);
-    return a;
+    json document = json::parse(R"({"name": "t", "seed": 1, "steps": 4, "data": {"kind": "digits", "batch": 12},
+        "model": {"kind": "mlp", "hidden": [17, 9], "activation": "relu"}, "loss": "cross_entropy",
+        "optimizer": {"kind": "adamw", "lr": 0.01}})");
+    for (const char* const patch : patches) {
+        document.merge_patch(json::parse(patch));
+    }
+    return document;
 }
 
-json mlp(const json& patch)
-{
-    return merged({{"name", "t"}, {"seed", 1}, {"steps", 4}, {"data", {{"kind", "digits"}, {"batch", 12}}},
-                      {"model", {{"kind", "mlp"}, {"hidden", {17, 9}}, {"activation", "relu"}}},
-                      {"loss", "cross_entropy"}, {"optimizer", {{"kind", "adamw"}, {"lr", 0.01}}}},
-        patch);
-}
+constexpr const char* fp16 = R"({"precision": {"policy": "fp16"}, "scaler": {"family": "pytorch"}})";
+constexpr const char* bf16 = R"({"precision": {"policy": "bf16"}})";
 
 std::unique_ptr<Lane> laneOn(const std::string& device, const json& document)
 {
@@ -71,9 +73,9 @@ struct Outcome
 
 Outcome trainSession(std::optional<std::uint64_t> failsAfterReady)
 {
-    json document = mlp({{"steps", 6}});
+    json document = mlp({R"({"steps": 6})"});
     document["mantissa"] = 1;
-    document["lanes"] = {{{"name", "a"}}, {{"name", "b"}, {"precision", {{"policy", "fp16"}}}}};
+    document["lanes"] = json::parse(R"([{"name": "a"}, {"name": "b", "precision": {"policy": "fp16"}}])");
     RunRecorder recorder;
     SessionOptions options;
     options.device = "cuda";
@@ -131,38 +133,25 @@ void TstCudaLanes::stepsAsTheCpuDoes_data()
     const auto add = [](const char* name, double tolerance, const json& document) {
         QTest::newRow(name) << QByteArray::fromStdString(document.dump()) << tolerance;
     };
-    const json scaled {{"scaler", {{"family", "pytorch"}}}};
-    const json fp16 {{"precision", {{"policy", "fp16"}}}};
-    const json bf16 {{"precision", {{"policy", "bf16"}}}};
-    add("mlp fp32", single, mlp({}));
-    add("mlp fp16", half, mlp(merged(fp16, scaled)));
-    add("mlp bf16", bfloat, mlp(bf16));
-    add("mlp pure fp16", half, mlp(merged({{"precision", {{"policy", "pure-fp16"}}}}, scaled)));
-    add("mlp pure bf16", bfloat, mlp({{"precision", {{"policy", "pure-bf16"}}}}));
+    const char* const bare = R"({"model": {"hidden": null, "activation": null}})";
+    add("mlp fp32", single, mlp());
+    add("mlp fp16", half, mlp({fp16}));
+    add("mlp bf16", bfloat, mlp({bf16}));
+    add("mlp pure fp16", half, mlp({fp16, R"({"precision": {"policy": "pure-fp16"}})"}));
+    add("mlp pure bf16", bfloat, mlp({R"({"precision": {"policy": "pure-bf16"}})"}));
     add("mlp fp16, sgd, clipped, dropout, accumulation", half,
-        mlp(merged(merged(fp16, scaled),
-            {{"optimizer", {{"kind", "sgd"}, {"momentum", 0.9}, {"nesterov", true}, {"weight_decay", 0.01}}},
-                {"clip", {{"order", "unscale-then-clip"}, {"max_norm", 0.5}}},
-                {"model", {{"dropout", 0.2}, {"activation", "gelu"}}}, {"accumulation", {{"steps", 2}}}})));
-    add("mlp fp32, mse", single, mlp({{"loss", "mse"}, {"model", {{"activation", "tanh"}}}}));
-    add("mlp bf16, bce", bfloat, mlp(merged(bf16, {{"loss", "bce_with_logits"}, {"model", {{"activation", "silu"}}}})));
-    add("cnn fp32", single, mlp({{"model", {{"kind", "cnn"}, {"width", 4}, {"hidden", {8}}, {"stages", 2}}}}));
+        mlp({fp16, R"({"optimizer": {"kind": "sgd", "momentum": 0.9, "nesterov": true, "weight_decay": 0.01},
+            "clip": {"order": "unscale-then-clip", "max_norm": 0.5}, "accumulation": {"steps": 2},
+            "model": {"dropout": 0.2, "activation": "gelu"}})"}));
+    add("mlp fp32, mse", single, mlp({R"({"loss": "mse", "model": {"activation": "tanh"}})"}));
+    add("mlp bf16, bce", bfloat, mlp({bf16, R"({"loss": "bce_with_logits", "model": {"activation": "silu"}})"}));
+    add("cnn fp32", single, mlp({R"({"model": {"kind": "cnn", "width": 4, "hidden": [8], "stages": 2}})"}));
     add("resnet fp16", 4 * half,
-        mlp(merged(merged(fp16, scaled),
-            {{"model",
-                {{"kind", "resnet"}, {"width", 4}, {"depth", 1}, {"stages", 2}, {"hidden", nullptr},
-                    {"activation", nullptr}}}})));
+        mlp({fp16, bare, R"({"model": {"kind": "resnet", "width": 4, "depth": 1, "stages": 2}})"}));
     add("vit bf16", bfloat,
-        mlp(merged(bf16,
-            {{"model",
-                {{"kind", "vit"}, {"width", 8}, {"depth", 1}, {"heads", 2}, {"patch", 4}, {"hidden", nullptr},
-                    {"activation", nullptr}}}})));
-    add("gpt fp16", half,
-        mlp(merged(merged(fp16, scaled),
-            {{"data", {{"kind", "modular_addition"}}},
-                {"model",
-                    {{"kind", "gpt"}, {"width", 8}, {"depth", 1}, {"heads", 2}, {"hidden", nullptr},
-                        {"activation", nullptr}}}})));
+        mlp({bf16, bare, R"({"model": {"kind": "vit", "width": 8, "depth": 1, "heads": 2, "patch": 4}})"}));
+    add("gpt fp16", half, mlp({fp16, bare, R"({"data": {"kind": "modular_addition"},
+            "model": {"kind": "gpt", "width": 8, "depth": 1, "heads": 2}})"}));
 }
 
 void TstCudaLanes::stepsAsTheCpuDoes()
@@ -197,8 +186,7 @@ void TstCudaLanes::stepsAsTheCpuDoes()
 
 void TstCudaLanes::isTheSameInEveryOrder()
 {
-    const json document = mlp(
-        {{"precision", {{"policy", "fp16"}}}, {"scaler", {{"family", "pytorch"}}}, {"model", {{"dropout", 0.3}}}});
+    const json document = mlp({fp16, R"({"model": {"dropout": 0.3}})"});
     std::string first;
     for (const Schedule& schedule : schedules) {
         schedule.set();
@@ -213,7 +201,7 @@ void TstCudaLanes::isTheSameInEveryOrder()
 
 void TstCudaLanes::countingChangesNothing()
 {
-    const json document = mlp({{"precision", {{"policy", "fp16"}}}});
+    const json document = mlp({fp16});
     const auto counted = laneOn("cuda", document);
     const auto uncounted = laneOn("cuda", document);
     uncounted->setCounting(false);
@@ -225,7 +213,7 @@ void TstCudaLanes::countingChangesNothing()
 
 void TstCudaLanes::everyFailedCallIsAnError()
 {
-    const json document = mlp({{"precision", {{"policy", "fp16"}}}, {"scaler", {{"family", "pytorch"}}}});
+    const json document = mlp({fp16});
     const std::size_t before = host_layer::liveAllocations();
     host_layer::reset();
     const std::uint64_t calls = trainThreeSteps(document);
@@ -260,7 +248,7 @@ void TstCudaLanes::everyFailedCallIsAnError()
 
 void TstCudaLanes::usedUpMemoryIsAnError()
 {
-    const json document = mlp({});
+    const json document = mlp();
     host_layer::Device device;
     std::set<std::string> messages;
     for (std::size_t memory = 4096; memory < (std::size_t {8} << 20U); memory += memory / 3) {

@@ -75,6 +75,14 @@ __device__ Moments momentsOf(
     return out;
 }
 
+/// In FP64: a small number's way to the result must not lead through FP32's subnormal ones.
+__device__ float normalised(float x, const Moments& moments, float gamma, float beta)
+{
+    const double normal
+        = (static_cast<double>(x) - static_cast<double>(moments.mean)) * static_cast<double>(moments.rstd);
+    return static_cast<float>(normal * static_cast<double>(gamma) + static_cast<double>(beta));
+}
+
 __global__ void __launch_bounds__(blockSize) normKernel(NormSetting setting, NormOperands operands)
 {
     const NormPlace place {setting.blocks};
@@ -89,8 +97,8 @@ __global__ void __launch_bounds__(blockSize) normKernel(NormSetting setting, Nor
             const std::int64_t at = place.index(block, i);
             const std::int64_t channel = place.channel(block, i);
             const float beta = operands.beta.data != nullptr ? load(operands.beta, channel) : 0.0F;
-            const float normal = (load(operands.x, at) - moments.mean) * moments.rstd;
-            store(operands.y, at, normal * load(operands.gamma, channel) + beta, tally);
+            store(
+                operands.y, at, normalised(load(operands.x, at), moments, load(operands.gamma, channel), beta), tally);
         }
         if (threadInBlock() == 0) {
             store(operands.rstd, block, moments.rstd, rstdTally);
@@ -104,30 +112,37 @@ __global__ void __launch_bounds__(blockSize) normKernel(NormSetting setting, Nor
     flush(operands.rstd, rstdTally);
 }
 
+/// Gradients are added up and put together in FP64: their sums cancel.
+__device__ double exact(const In& x, std::int64_t i)
+{
+    return static_cast<double>(load(x, i));
+}
+
 __global__ void __launch_bounds__(blockSize) normInputGradKernel(NormSetting setting, NormGradOperands operands)
 {
     const NormPlace place {setting.blocks};
     Tally tally;
-    const auto count = static_cast<float>(place.size());
+    const auto count = static_cast<double>(place.size());
     for (std::int64_t block = blockInGrid(); block < setting.blocks.count;
          block += static_cast<std::int64_t>(gridDim.x)) {
-        const float mean = setting.isCentred ? load(operands.mean, block) : 0.0F;
-        const float rstd = load(operands.rstd, block);
-        float sum = 0.0F;
-        float product = 0.0F;
+        const double mean = setting.isCentred ? exact(operands.mean, block) : 0.0;
+        const double rstd = exact(operands.rstd, block);
+        double sum = 0;
+        double product = 0;
         for (std::int64_t i = threadInBlock(); i < place.size(); i += threadsInBlock()) {
             const std::int64_t at = place.index(block, i);
-            const float scaled = load(operands.d, at) * load(operands.gamma, place.channel(block, i));
-            sum += setting.isCentred ? scaled : 0.0F;
-            product += scaled * ((load(operands.x, at) - mean) * rstd);
+            const double scaled = exact(operands.d, at) * exact(operands.gamma, place.channel(block, i));
+            sum += setting.isCentred ? scaled : 0.0;
+            product += scaled * ((exact(operands.x, at) - mean) * rstd);
         }
         sum = blockSum(sum);
         product = blockSum(product);
         for (std::int64_t i = threadInBlock(); i < place.size(); i += threadsInBlock()) {
             const std::int64_t at = place.index(block, i);
-            const float normal = (load(operands.x, at) - mean) * rstd;
-            const float scaled = load(operands.d, at) * load(operands.gamma, place.channel(block, i));
-            store(operands.dx, at, rstd * (scaled - sum / count - normal * product / count), tally);
+            const double normal = (exact(operands.x, at) - mean) * rstd;
+            const double scaled = exact(operands.d, at) * exact(operands.gamma, place.channel(block, i));
+            const double slope = rstd * (scaled - sum / count - normal * product / count);
+            store(operands.dx, at, static_cast<float>(slope), tally);
         }
     }
     flush(operands.dx, tally);
@@ -141,23 +156,23 @@ __global__ void __launch_bounds__(blockSize)
     Tally gammaTally;
     Tally betaTally;
     for (std::int64_t channel = blockInGrid(); channel < channels; channel += static_cast<std::int64_t>(gridDim.x)) {
-        float gamma = 0.0F;
-        float beta = 0.0F;
+        double gamma = 0;
+        double beta = 0;
         const std::int64_t group = channel / (channels / setting.blocks.groups);
         for (std::int64_t row = threadInBlock(); row < rows; row += threadsInBlock()) {
             const std::int64_t block = row / setting.blocks.spatial * setting.blocks.groups + group;
-            const float mean = setting.isCentred ? load(operands.mean, block) : 0.0F;
-            const float normal = (load(operands.x, row * channels + channel) - mean) * load(operands.rstd, block);
-            const float d = load(operands.d, row * channels + channel);
+            const double mean = setting.isCentred ? exact(operands.mean, block) : 0.0;
+            const double normal = (exact(operands.x, row * channels + channel) - mean) * exact(operands.rstd, block);
+            const double d = exact(operands.d, row * channels + channel);
             gamma += d * normal;
             beta += d;
         }
         gamma = blockSum(gamma);
         beta = blockSum(beta);
         if (threadInBlock() == 0) {
-            store(operands.dgamma, channel, gamma, gammaTally);
+            store(operands.dgamma, channel, static_cast<float>(gamma), gammaTally);
             if (operands.dbeta.data != nullptr) {
-                store(operands.dbeta, channel, beta, betaTally);
+                store(operands.dbeta, channel, static_cast<float>(beta), betaTally);
             }
         }
     }
@@ -192,7 +207,7 @@ __global__ void __launch_bounds__(blockSize) batchNormKernel(BatchNormSetting se
         const float beta = load(operands.beta, channel);
         for (std::int64_t i = threadInBlock(); i < setting.rows; i += threadsInBlock()) {
             const std::int64_t at = place.index(channel, i);
-            store(operands.y, at, (load(operands.x, at) - moments.mean) * moments.rstd * gamma + beta, tally);
+            store(operands.y, at, normalised(load(operands.x, at), moments, gamma, beta), tally);
         }
         __syncthreads(); // the running statistics are updated in place
         if (threadInBlock() == 0) {
@@ -215,32 +230,32 @@ __global__ void __launch_bounds__(blockSize) batchNormGradKernel(BatchNormSettin
     Tally tally;
     Tally gammaTally;
     Tally betaTally;
-    const auto rows = static_cast<float>(setting.rows);
+    const auto rows = static_cast<double>(setting.rows);
     for (std::int64_t channel = blockInGrid(); channel < setting.channels;
          channel += static_cast<std::int64_t>(gridDim.x)) {
-        const float mean = load(operands.mean, channel);
-        const float rstd = load(operands.rstd, channel);
-        float sum = 0.0F;
-        float product = 0.0F;
+        const double mean = exact(operands.mean, channel);
+        const double rstd = exact(operands.rstd, channel);
+        double sum = 0;
+        double product = 0;
         for (std::int64_t i = threadInBlock(); i < setting.rows; i += threadsInBlock()) {
             const std::int64_t at = place.index(channel, i);
-            const float d = load(operands.d, at);
+            const double d = exact(operands.d, at);
             sum += d;
-            product += d * ((load(operands.x, at) - mean) * rstd);
+            product += d * ((exact(operands.x, at) - mean) * rstd);
         }
         sum = blockSum(sum);
         product = blockSum(product);
-        const float factor = load(operands.gamma, channel) * rstd;
+        const double factor = exact(operands.gamma, channel) * rstd;
         for (std::int64_t i = threadInBlock(); i < setting.rows; i += threadsInBlock()) {
             const std::int64_t at = place.index(channel, i);
-            const float normal = (load(operands.x, at) - mean) * rstd;
+            const double normal = (exact(operands.x, at) - mean) * rstd;
             // In training, mean and rstd depend on x too.
-            const float through = setting.training ? sum / rows + normal * product / rows : 0.0F;
-            store(operands.dx, at, factor * (load(operands.d, at) - through), tally);
+            const double through = setting.training ? sum / rows + normal * product / rows : 0.0;
+            store(operands.dx, at, static_cast<float>(factor * (exact(operands.d, at) - through)), tally);
         }
         if (threadInBlock() == 0) {
-            store(operands.dgamma, channel, product, gammaTally);
-            store(operands.dbeta, channel, sum, betaTally);
+            store(operands.dgamma, channel, static_cast<float>(product), gammaTally);
+            store(operands.dbeta, channel, static_cast<float>(sum), betaTally);
         }
     }
     flush(operands.dx, tally);
