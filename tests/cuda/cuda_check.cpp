@@ -127,6 +127,44 @@ json measureUnscale(Backend& backend, std::int64_t n)
     return {{"elements", n}, {"unscale_gb_per_s", unscale}, {"copy_gb_per_s", plain}};
 }
 
+std::string rateText(const json& bench, std::size_t i)
+{
+    const json& rate = bench.at("precisions").at(i).at("steps_per_second");
+    return rate.is_number() ? fmt::format("{:.0f}", rate.get<double>()) : rate.dump();
+}
+
+/// What scripts/cuda-check collected, in Markdown.
+std::string tableOf(const json& results)
+{
+    const json& check = results.at("check");
+    std::string text
+        = fmt::format("# {}\n\nMade by scripts/cuda-check in {} s; the whole is in the JSON file beside this "
+                      "one.\n\n",
+            check.at("device").get<std::string>(), results.at("seconds").get<int>());
+    for (const char* const part : {"ops", "lanes"}) {
+        text += fmt::format("- {}: {} checked, {} wrong\n", part, check.at(part).at("checked").get<int>(),
+            check.at(part).at("failed").size());
+    }
+    if (check.contains("rates")) {
+        text += fmt::format("- the unscale pass moves {:.0f} GB/s, a copy on the device {:.0f} GB/s\n",
+            check.at("rates").at("unscale_gb_per_s").get<double>(),
+            check.at("rates").at("copy_gb_per_s").get<double>());
+    }
+    const json& sanitizer = results.at("compute_sanitizer");
+    text += fmt::format("- compute-sanitizer: {}\n", sanitizer.is_null() ? "not installed" : sanitizer.dump());
+    if (!results.at("benchmarks").empty()) {
+        text += "\n| experiment | device | precision | steps/s |\n|---|---|---|---|\n";
+    }
+    for (const json& bench : results.at("benchmarks")) {
+        for (std::size_t i = 0; i < bench.at("precisions").size(); ++i) {
+            text += fmt::format("| {} | {} | {} | {} |\n", bench.at("experiment").get<std::string>(),
+                bench.at("device").get<std::string>(), bench.at("precisions")[i].at("precision").get<std::string>(),
+                rateText(bench, i));
+        }
+    }
+    return text;
+}
+
 } // namespace
 
 int main(int count, char** arguments)
@@ -134,11 +172,17 @@ int main(int count, char** arguments)
     const std::vector<std::string_view> options(arguments + 1, arguments + count);
     const auto has = [&options](std::string_view name) { return std::ranges::find(options, name) != options.end(); };
     if (has("--help")) {
-        fmt::print("Usage: cuda_check [--quick] [--no-rates]   checks the CUDA backend on this machine's GPU and "
-                   "prints JSON\n");
+        fmt::print(
+            "Usage: cuda_check [--quick] [--no-rates]   checks the CUDA backend on this machine's GPU, prints JSON\n"
+            "       cuda_check --table FILE             what scripts/cuda-check collected, as Markdown\n");
         return 0;
     }
     try {
+        if (options.size() == 2 && options[0] == "--table") {
+            std::ifstream file {std::string(options[1])};
+            fmt::print("{}", tableOf(json::parse(file)));
+            return 0;
+        }
         Backend& backend = backendByName("cuda");
         const DeviceInfo& device = backend.device();
         json result {{"device", device.name}, {"libraries", device.instructionSet}, {"note", device.note}};
