@@ -14,8 +14,8 @@ struct LoadedPlugin
     std::string reason;
 };
 
-/// Loads mantissa_cuda.so from the folder of the engine's library, or the file that MANTISSA_CUDA_PLUGIN names. The
-/// library stays loaded. Does not throw.
+/// Loads mantissa_cuda.so from the folder of the engine's library, if there is a driver, or the file that
+/// MANTISSA_CUDA_PLUGIN names. The library stays loaded. Does not throw.
 LoadedPlugin loadCudaPlugin();
 
 /// The same for any file.

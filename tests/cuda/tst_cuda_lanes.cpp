@@ -84,6 +84,7 @@ void TstCudaLanes::initTestCase()
 
 void TstCudaLanes::cleanup()
 {
+    QVERIFY2(host_layer::lastFault().empty(), host_layer::lastFault().c_str());
     host_layer::reset();
 }
 

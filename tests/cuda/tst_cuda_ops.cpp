@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <optional>
@@ -41,6 +42,9 @@ std::optional<std::string> complaintAbout(const OpCase& opCase)
         } catch (const Error& error) {
             return fmt::format("{}: {} {}", schedule.name, error.what(), host_layer::lastFault());
         }
+        if (!host_layer::lastFault().empty()) {
+            return fmt::format("{}: {}", schedule.name, host_layer::lastFault());
+        }
     }
     return Verdict(opCase).complaintAbout(*first, cuda().device());
 }
@@ -56,6 +60,8 @@ private slots:
     void cleanup();
     void agreesWithExactResults_data();
     void agreesWithExactResults();
+    void takesLargeTensors_data();
+    void takesLargeTensors();
     void refusesWhatItCannotDo();
     void memoryIsAlignedAndItsEndIsAnError();
 };
@@ -98,6 +104,34 @@ void TstCudaOps::agreesWithExactResults()
                     RandomValues::seedText())
                     .c_str());
         }
+    }
+}
+
+void TstCudaOps::takesLargeTensors_data()
+{
+    QTest::addColumn<int>("op");
+    QTest::addColumn<int>("size");
+    // Several chunks of a tensor with a tail; more elements than a grid has threads.
+    for (const Op op : {Op::GradientNorm, Op::Unscale, Op::ClipByNorm, Op::ClipByValue, Op::SgdUpdate, Op::AdamUpdate,
+             Op::EmaUpdate, Op::MseLoss, Op::BceWithLogits}) {
+        QTest::addRow("%s", std::string(opDef(op).name).c_str()) << static_cast<int>(op) << 9001;
+    }
+    for (const Op op : {Op::Dropout, Op::ReluGrad, Op::Slice}) {
+        QTest::addRow("%s", std::string(opDef(op).name).c_str()) << static_cast<int>(op) << 530001;
+    }
+}
+
+void TstCudaOps::takesLargeTensors()
+{
+    QFETCH(int, op);
+    QFETCH(int, size);
+    RandomValues random(static_cast<std::uint64_t>(op) + 4096);
+    std::vector<OpCase> cases = casesOf(static_cast<Op>(op), {DType::Float16, size, Fill::Plain}, random);
+    cases.resize(std::min<std::size_t>(cases.size(), 2));
+    for (const OpCase& opCase : cases) {
+        const auto complaint = complaintAbout(opCase);
+        QVERIFY2(!complaint.has_value(),
+            fmt::format("{}; {}; {}", opCase.name, complaint.value_or(""), RandomValues::seedText()).c_str());
     }
 }
 

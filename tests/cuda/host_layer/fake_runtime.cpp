@@ -22,6 +22,8 @@ namespace mantissa::host_layer {
 namespace {
 
 constexpr std::size_t alignment = 256;
+constexpr std::size_t guardBytes = 256; ///< behind every allocation
+constexpr int guardValue = 0xA5;
 
 struct Layer
 {
@@ -238,8 +240,9 @@ cudaError_t cudaMalloc(void** memory, std::size_t bytes)
         *memory = nullptr;
         return cudaSuccess;
     }
-    *memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+    *memory = std::aligned_alloc(alignment, (bytes + guardBytes + alignment - 1) / alignment * alignment);
     std::memset(*memory, 0xFF, bytes);
+    std::memset(static_cast<std::byte*>(*memory) + bytes, guardValue, guardBytes);
     layer().allocations[static_cast<std::byte*>(*memory)] = bytes;
     layer().used += bytes;
     return cudaSuccess;
@@ -253,6 +256,10 @@ cudaError_t cudaFree(void* memory)
         return cudaErrorInvalidValue;
     }
     if (memory != nullptr) {
+        const auto* const guard = static_cast<const std::byte*>(memory) + found->second;
+        if (!std::all_of(guard, guard + guardBytes, [](std::byte byte) { return byte == std::byte {guardValue}; })) {
+            layer().fault = "something was written past the end of an allocation";
+        }
         std::memset(memory, 0xFF, found->second);
         layer().used -= found->second;
         layer().allocations.erase(found);
