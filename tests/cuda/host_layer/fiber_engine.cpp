@@ -229,7 +229,7 @@ public:
     /// A fiber's life: one thread after the other.
     void threads()
     {
-        finishSwitch(nullptr);
+        arriveInFiber(nullptr);
         for (;;) {
             (*m_body)();
             m_current->state = State::Done;
@@ -356,7 +356,7 @@ private:
         Fiber& fiber = *thread.fiber;
         startSwitch(&m_schedulerFake, fiber.stack, stackBytes);
         mantissaSwitchStack(&m_scheduler, fiber.stackPointer);
-        finishSwitch(m_schedulerFake);
+        arriveInScheduler(m_schedulerFake);
     }
 
     void wait(State state)
@@ -371,7 +371,7 @@ private:
         void* fake = nullptr;
         startSwitch(&fake, m_schedulerStack, m_schedulerBytes);
         mantissaSwitchStack(&self.stackPointer, m_scheduler);
-        finishSwitch(fake);
+        arriveInFiber(fake);
     }
 
     [[noreturn]] void fail(std::string message)
@@ -417,22 +417,22 @@ private:
         __sanitizer_start_switch_fiber(fake, stack, bytes);
     }
 
-    void finishSwitch(void* fake)
+    /// A fiber is only ever entered from the scheduler, whose thread may be another one in the next launch.
+    void arriveInFiber(void* fake)
     {
-        const void* stack = nullptr;
-        std::size_t bytes = 0;
-        __sanitizer_finish_switch_fiber(fake, &stack, &bytes);
-        const bool isFromScheduler = std::none_of(m_fibers.begin(), m_fibers.end(),
-            [stack](const std::unique_ptr<Fiber>& fiber) { return fiber->stack == stack; });
-        if (isFromScheduler) {
-            m_schedulerStack = stack;
-            m_schedulerBytes = bytes;
-        }
+        __sanitizer_finish_switch_fiber(fake, &m_schedulerStack, &m_schedulerBytes);
+    }
+
+    static void arriveInScheduler(void* fake)
+    {
+        __sanitizer_finish_switch_fiber(fake, nullptr, nullptr);
     }
 #else
     static void startSwitch(void** /*fake*/, const void* /*stack*/, std::size_t /*bytes*/) { }
 
-    void finishSwitch(void* /*fake*/) { }
+    static void arriveInFiber(void* /*fake*/) { }
+
+    static void arriveInScheduler(void* /*fake*/) { }
 #endif
 
     Order m_order = Order::Forward;
