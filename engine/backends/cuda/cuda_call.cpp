@@ -18,8 +18,8 @@ void check(cudaError_t status, const char* attempt)
                 attempt));
     }
     throw Error(ErrorCode::BackendFailure,
-        fmt::format("CUDA could not {}: {} ({}). The lane's records up to here are kept. After a failed kernel nothing "
-                    "more runs on the GPU until the program is started again; lanes on the CPU go on.",
+        fmt::format("CUDA could not {}: {} ({}). If a kernel failed, nothing more runs on the GPU until the program is "
+                    "started again.",
             attempt, cudaGetErrorString(status), cudaGetErrorName(status)));
 }
 

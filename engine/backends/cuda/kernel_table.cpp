@@ -17,9 +17,8 @@ namespace {
 struct Entry
 {
     Op op;
-    /// One letter per operand: f fp32 or 16-bit, s fp32, d fp64, i int32, u uint8, n anything. A trailing ? makes the
-    /// last one optional; * stands for any number of f, except that a group's trailing scalars are checked by its
-    /// factory: then the pattern ends with &.
+    /// One letter per operand: f fp32 or 16-bit, s fp32, d fp64, i int32, u uint8, n anything. At the end ? makes the
+    /// last one optional, * stands for any number of f, and & for any number that the factory checks itself.
     std::string_view inputs;
     std::string_view outputs;
     Factory make;

@@ -25,8 +25,8 @@ void checkBlas(cublasStatus_t status, const char* attempt)
     }
     const bool isMemory = status == CUBLAS_STATUS_ALLOC_FAILED;
     throw Error(isMemory ? ErrorCode::OutOfMemory : ErrorCode::BackendFailure,
-        fmt::format("cuBLASLt could not {}: {} (status {}). The lane's records up to here are kept.", attempt,
-            cublasLtGetStatusString(status), static_cast<int>(status)));
+        fmt::format("cuBLASLt could not {}: {} (status {}).", attempt, cublasLtGetStatusString(status),
+            static_cast<int>(status)));
 }
 
 template <typename Handle, auto destroy> class Owned
