@@ -148,7 +148,7 @@ std::string tableOf(const json& results)
             check.at(part).at("failed").size());
     }
     if (check.contains("rates")) {
-        text += fmt::format("- the unscale pass moves {:.0f} GB/s, a copy on the device {:.0f} GB/s\n",
+        text += fmt::format("- the unscale pass moves {:.1f} GB/s, a copy on the device {:.1f} GB/s\n",
             check.at("rates").at("unscale_gb_per_s").get<double>(),
             check.at("rates").at("copy_gb_per_s").get<double>());
     }
