@@ -1,6 +1,7 @@
 #include "engine/backends/backend_registry.h"
 
 #include "engine/backends/cpu/cpu_backend.h"
+#include "engine/backends/plugin_loader.h"
 #include "engine/backends/reference/reference_backend.h"
 #include "engine/core/error.h"
 
@@ -11,38 +12,44 @@ namespace mantissa {
 
 namespace {
 
-/// A backend that may be here, or the reason why it is not.
+/// A backend that may be here.
 struct Entry
 {
     std::string_view name;
-    Backend& (*get)(); ///< null if this build lacks it
+    LoadedPlugin (*find)();
     std::string_view label;
-    std::string_view reasonForAbsence;
 };
 
 /// One object per process, made when first asked for.
-template <std::unique_ptr<Backend> (*make)()> Backend& only()
+template <std::unique_ptr<Backend> (*make)()> LoadedPlugin only()
 {
     static const std::unique_ptr<Backend> backend = make();
-    return *backend;
+    return {backend.get(), {}};
+}
+
+LoadedPlugin cudaPlugin()
+{
+    static const LoadedPlugin plugin = loadCudaPlugin();
+    return plugin;
 }
 
 /// Best first: "auto" takes the first available one.
 constexpr std::array entries {
-    Entry {"cuda", nullptr, "CUDA", "This build has no CUDA plug-in."},
-    Entry {"cpu", only<makeCpuBackend>, "CPU", {}},
-    Entry {"reference", only<makeReferenceBackend>, "Reference", {}},
+    Entry {"cuda", cudaPlugin, "CUDA"},
+    Entry {"cpu", only<makeCpuBackend>, "CPU"},
+    Entry {"reference", only<makeReferenceBackend>, "Reference"},
 };
 
 DeviceInfo describe(const Entry& entry)
 {
-    if (entry.get != nullptr) {
-        return entry.get().device();
+    const LoadedPlugin found = entry.find();
+    if (found.backend != nullptr) {
+        return found.backend->device();
     }
     DeviceInfo info;
     info.name = entry.label;
     info.backend = entry.name;
-    info.available = {false, std::string(entry.reasonForAbsence)};
+    info.available = {false, found.reason};
     return info;
 }
 
@@ -74,7 +81,7 @@ Backend& backendByName(const std::string& name)
         const bool isWanted = name == entry.name || name == "auto";
         const Support available = isWanted ? describe(entry).available : Support {false, {}};
         if (available.ok) {
-            return entry.get();
+            return *entry.find().backend;
         }
         if (name == entry.name) {
             throw Error(ErrorCode::BackendUnavailable,

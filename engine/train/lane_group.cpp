@@ -388,8 +388,7 @@ std::span<const StepRecord> LaneGroup::step()
             watch(*stepped, stepped->newest);
         }
         endIfDone(*stepped);
-        saveIfDue(*stepped);
-        stepped->snapshotIfDue(m_options.snapshotInterval);
+        keepIfDue(*stepped);
     }
     reportCheckpoints();
     return records;
@@ -423,7 +422,17 @@ void LaneGroup::measureDistances()
 {
     const auto base = std::ranges::find_if(
         m_stepping, [this](const Member* candidate) { return candidate->lane->id() == m_baseline; });
-    m_pool.run(m_stepping.size(), [this](std::size_t i) { m_stepping[i]->lane->readWeights(m_stepping[i]->weights); });
+    m_pool.run(m_stepping.size(), [this](std::size_t i) {
+        Member& stepped = *m_stepping[i];
+        stepped.weights.clear();
+        try {
+            if (stepped.failure.empty()) {
+                stepped.lane->readWeights(stepped.weights);
+            }
+        } catch (const std::exception& error) {
+            stepped.failure = error.what(); // the device, after it trained the step
+        }
+    });
     m_pool.run(m_stepping.size(), [this, base](std::size_t i) {
         const std::vector<float>& weights = m_stepping[i]->weights;
         if (base == m_stepping.end() || (*base)->weights.size() != weights.size()) {
@@ -442,6 +451,20 @@ void LaneGroup::measureDistances()
 }
 
 // --- checkpoints ---
+
+void LaneGroup::keepIfDue(Member& member)
+{
+    try {
+        saveIfDue(member);
+        if (member.failure.empty()) {
+            member.snapshotIfDue(m_options.snapshotInterval);
+        }
+    } catch (const std::exception& error) {
+        if (!member.isEnded) {
+            end(member, RunStatus::Failed, error.what());
+        }
+    }
+}
 
 void LaneGroup::saveIfDue(Member& member)
 {
@@ -662,7 +685,11 @@ void LaneGroup::end(Member& member, RunStatus status, const std::string& message
     summary.status = status;
     summary.message = message;
     summary.finalScale = member.lane->scale();
-    summary.weightsHash = member.lane->weightsHash();
+    try {
+        summary.weightsHash = member.lane->weightsHash();
+    } catch (const std::exception&) {
+        summary.weightsHash.clear(); // the device does not answer any more, which the message says
+    }
     summary.stepsPerSecond
         = member.trainingSeconds > 0 ? static_cast<double>(summary.steps) / member.trainingSeconds : 0;
     summary.bytes = member.lane->bytes();
@@ -670,7 +697,7 @@ void LaneGroup::end(Member& member, RunStatus status, const std::string& message
     summary.validationLoss = std::numeric_limits<double>::quiet_NaN();
     summary.validationAccuracy = std::numeric_limits<double>::quiet_NaN();
     // Whoever stops a run waits for it: going through a large validation set would take far longer than a step.
-    if (status != RunStatus::Stopped) {
+    if (status != RunStatus::Stopped && !summary.weightsHash.empty()) {
         validate(member);
     }
     summary.unixSeconds = unixSeconds();

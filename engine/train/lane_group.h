@@ -91,6 +91,7 @@ private:
 
     std::unique_ptr<Member> makeMember(std::uint32_t id, LaneConfig config, std::vector<ScriptedEvent> events);
     std::unique_ptr<Member> resumeMember(std::uint32_t id, const ResumedLane& resumed);
+    void keepIfDue(Member& member);
     void saveIfDue(Member& member);
     void save(Member& member);
     [[nodiscard]] Checkpoint checkpointOf(Member& member) const;

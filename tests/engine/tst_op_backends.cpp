@@ -3,7 +3,7 @@
 #include "engine/backends/backend_registry.h"
 #include "engine/core/error.h"
 #include "engine/graph/op_def.h"
-#include "tests/support/op_cases.h"
+#include "tests/support/op_verdict.h"
 
 #include <QTest>
 
@@ -17,106 +17,12 @@ using namespace mantissa::test;
 
 namespace {
 
-const char* fillName(Fill fill)
-{
-    return fill == Fill::Plain ? "plain" : fill == Fill::Wide ? "wide" : "special";
-}
-
-/// The inputs as native BF16 products see them: subnormals are zero (design, section 3.4).
-OpCall withoutSubnormals(OpCall call)
-{
-    for (HostTensor& input : call.inputs) {
-        for (std::int64_t i = 0; i < input.size(); ++i) {
-            if (std::abs(input.at(i)) < limitsOf(DType::BFloat16).minNormal) {
-                input.set(i, 0);
-            }
-        }
-    }
-    return call;
-}
-
-/// What a case must give, worked out once for all backends.
-class Verdict
-{
-public:
-    Verdict(const OpCase& opCase, OpCall call)
-        : m_case(opCase)
-        , m_call(std::move(call))
-    {
-        const std::vector<HostTensor> outputs = exactOutputs(m_call);
-        const Exact exact {m_call, outputs};
-        for (std::size_t output = 0; output < outputs.size(); ++output) {
-            std::vector<Expectation> expected;
-            for (std::int64_t i = 0; i < outputs[output].size() && !m_case.rules[output].derived; ++i) {
-                expected.push_back({outputs[output].at(i), m_case.rules[output].bound(exact, i)});
-            }
-            m_expected.push_back(std::move(expected));
-        }
-    }
-
-    /// What is wrong with a result.
-    [[nodiscard]] std::optional<std::string> complaintAbout(const OpResult& result) const
-    {
-        for (std::size_t output = 0; output < m_expected.size(); ++output) {
-            const DerivedScalar& derived = m_case.rules[output].derived;
-            const auto complaint = derived ? compare(output, {derived(m_call, result.outputs)}, result.outputs[output])
-                                           : compare(output, m_expected[output], result.outputs[output]);
-            if (complaint.has_value()) {
-                return complaint;
-            }
-        }
-        for (std::size_t output = 0; output < m_expected.size(); ++output) {
-            if (!hasCensus(m_call, output)) {
-                continue;
-            }
-            const bool isFirst = output == 0;
-            const auto complaint = checkCensus(result.outputs[output].dtype(), m_expected[output],
-                isFirst ? result.census : result.moreCensus[output - 1], isFirst ? &result.histogram : nullptr);
-            if (complaint.has_value()) {
-                return fmt::format("output {}: {}", output, *complaint);
-            }
-        }
-        return std::nullopt;
-    }
-
-private:
-    [[nodiscard]] static std::optional<std::string> compare(
-        std::size_t output, const std::vector<Expectation>& expected, const HostTensor& actual)
-    {
-        for (std::size_t i = 0; i < expected.size(); ++i) {
-            const double value = actual.at(static_cast<std::int64_t>(i));
-            const bool isBoundless = std::isfinite(expected[i].exact) && std::isnan(expected[i].error);
-            if (isBoundless || !expected[i].accepts(actual.dtype(), value)) {
-                return fmt::format(
-                    "output {} element {}: {:.9g}, expected {}", output, i, value, expected[i].text(actual.dtype()));
-            }
-        }
-        return std::nullopt;
-    }
-
-    const OpCase& m_case;
-    OpCall m_call;
-    std::vector<std::vector<Expectation>> m_expected;
-};
-
-/// Native BF16 products may take subnormal inputs as zero.
-bool mayFlushSubnormals(const DeviceInfo& device, const OpCall& call)
-{
-    using enum Op;
-    constexpr std::array products {Linear, MatMul, Conv2d, Conv2dInputGrad, Conv2dWeightGrad};
-    return std::find(products.begin(), products.end(), call.op) != products.end()
-        && call.inputs[0].dtype() == DType::BFloat16 && device.bf16 == FormatSupport::Native;
-}
-
 std::optional<std::string> firstComplaint(const OpCase& opCase, const std::vector<DeviceInfo>& devices)
 {
-    const Verdict verdict(opCase, opCase.call);
+    const Verdict verdict(opCase);
     for (const DeviceInfo& device : devices) {
         const OpResult result = runOp(backendByName(device.backend), opCase.call);
-        auto complaint = verdict.complaintAbout(result);
-        if (complaint.has_value() && mayFlushSubnormals(device, opCase.call)) {
-            complaint = Verdict(opCase, withoutSubnormals(opCase.call)).complaintAbout(result);
-        }
+        const auto complaint = verdict.complaintAbout(result, device);
         if (complaint.has_value()) {
             return device.backend + ": " + *complaint;
         }
@@ -186,7 +92,7 @@ void TstOpBackends::agreesWithExactResults()
             for (const OpCase& opCase : casesOf(static_cast<Op>(op), {static_cast<DType>(dtype), size, fill}, random)) {
                 const auto complaint = firstComplaint(opCase, devices);
                 QVERIFY2(!complaint.has_value(),
-                    fmt::format("size {}, {}, {}, {}; {}", size, fillName(fill), opCase.name, complaint.value_or(""),
+                    fmt::format("size {}, {}, {}, {}; {}", size, nameOf(fill), opCase.name, complaint.value_or(""),
                         RandomValues::seedText())
                         .c_str());
             }

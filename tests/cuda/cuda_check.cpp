@@ -1,0 +1,204 @@
+// The numeric checks of the CUDA backend as one program without Qt, for a machine with a GPU; scripts/cuda-check runs
+// it.
+#include "engine/core/clock.h"
+#include "engine/core/error.h"
+#include "engine/graph/op_def.h"
+#include "tests/cuda/lane_cases.h"
+#include "tests/support/op_verdict.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <span>
+#include <string_view>
+
+using namespace mantissa;
+using namespace mantissa::test;
+
+namespace {
+
+struct Tally
+{
+    int checked = 0;
+    json failed = json::array();
+
+    void note(const std::string& name, const std::optional<std::string>& complaint)
+    {
+        ++checked;
+        if (complaint) {
+            failed.push_back({{"case", name}, {"what", *complaint}});
+            fmt::print(stderr, "wrong: {}: {}\n", name, *complaint);
+        }
+    }
+
+    [[nodiscard]] json result() const { return {{"checked", checked}, {"failed", failed}}; }
+};
+
+std::optional<std::string> guarded(const std::function<std::optional<std::string>()>& check)
+{
+    try {
+        return check();
+    } catch (const std::exception& error) {
+        return error.what();
+    }
+}
+
+/// Right, and the same bits when it runs again.
+std::optional<std::string> complaintAboutOp(Backend& backend, const OpCase& opCase)
+{
+    const OpResult first = runOp(backend, opCase.call);
+    const OpResult second = runOp(backend, opCase.call);
+    if (first.outputs != second.outputs || first.census != second.census) {
+        return "it is not the same when it runs again";
+    }
+    return Verdict(opCase).complaintAbout(first, backend.device());
+}
+
+json checkOps(Backend& backend, bool isQuick)
+{
+    Tally tally;
+    const std::vector<std::int64_t> sizes
+        = isQuick ? std::vector<std::int64_t> {33} : std::vector<std::int64_t> {1, 33, 257, 1000};
+    const std::vector<Fill> fills
+        = isQuick ? std::vector<Fill> {Fill::Plain} : std::vector<Fill> {Fill::Plain, Fill::Special};
+    for (const OpDef& def : allOps()) {
+        for (const DType dtype : {DType::Float32, DType::Float16, DType::BFloat16}) {
+            RandomValues random(static_cast<std::uint64_t>(def.op) * 16 + static_cast<std::uint64_t>(dtype));
+            for (const std::int64_t size : sizes) {
+                for (const Fill fill : fills) {
+                    for (const OpCase& opCase : casesOf(def.op, {dtype, size, fill}, random)) {
+                        const std::string name = fmt::format("{} {}, size {}, {}, {}", def.name,
+                            mantissa::nameOf(dtype), size, mantissa::test::nameOf(fill), opCase.name);
+                        tally.note(name, guarded([&] { return complaintAboutOp(backend, opCase); }));
+                    }
+                }
+            }
+        }
+    }
+    return tally.result();
+}
+
+json checkLanes()
+{
+    Tally tally;
+    for (const LaneCase& laneCase : laneCases()) {
+        tally.note(laneCase.name, guarded([&] { return complaintAbout(laneCase); }));
+    }
+    return tally.result();
+}
+
+/// GB/s of a pass that moves so many bytes.
+double rateOf(Stream& stream, double bytes, const std::function<void()>& pass)
+{
+    constexpr int rounds = 20;
+    pass();
+    stream.synchronize();
+    const double start = steadySeconds();
+    for (int i = 0; i < rounds; ++i) {
+        pass();
+    }
+    stream.synchronize();
+    return bytes * rounds / (steadySeconds() - start) / 1e9;
+}
+
+/// The unscale pass in place over n FP32 gradients, against a copy on the device.
+json measureUnscale(Backend& backend, std::int64_t n)
+{
+    const TensorType gradient {DType::Float32, Shape {n}};
+    const TensorType scalar {DType::Float32, {}};
+    const auto stream = backend.createStream(1);
+    const auto memory = backend.allocate(gradient.bytes());
+    const auto copy = backend.allocate(gradient.bytes());
+    const auto scalars = backend.allocate(64);
+    const auto kernel
+        = backend.prepare({Op::Unscale, {}, {scalar, gradient}, {gradient, scalar, {DType::Float64, {}}, scalar}, 1});
+    const auto workspace = backend.allocate(kernel->workspaceBytes());
+    stream->fillZero(memory->data(), memory->bytes());
+    const float half = 0.5F;
+    stream->upload(scalars->data(), &half, sizeof half);
+    auto* const at = static_cast<std::byte*>(scalars->data());
+    KernelBinding binding;
+    binding.inputs = {at, memory->data()};
+    binding.outputs = {memory->data(), at + 8, at + 16, at + 24};
+    binding.workspace = workspace->data();
+    kernel->bind(binding);
+    const auto bytes = 2 * static_cast<double>(gradient.bytes());
+    const double unscale = rateOf(*stream, bytes, [&] { kernel->run(*stream); });
+    const double plain = rateOf(*stream, bytes, [&] { stream->copy(copy->data(), memory->data(), memory->bytes()); });
+    return {{"elements", n}, {"unscale_gb_per_s", unscale}, {"copy_gb_per_s", plain}};
+}
+
+std::string rateText(const json& bench, std::size_t i)
+{
+    const json& rate = bench.at("precisions").at(i).at("steps_per_second");
+    return rate.is_number() ? fmt::format("{:.0f}", rate.get<double>()) : rate.dump();
+}
+
+/// What scripts/cuda-check collected, in Markdown.
+std::string tableOf(const json& results)
+{
+    const json& check = results.at("check");
+    std::string text
+        = fmt::format("# {}\n\nMade by scripts/cuda-check in {} s; the whole is in the JSON file beside this "
+                      "one.\n\n",
+            check.at("device").get<std::string>(), results.at("seconds").get<int>());
+    for (const char* const part : {"ops", "lanes"}) {
+        text += fmt::format("- {}: {} checked, {} wrong\n", part, check.at(part).at("checked").get<int>(),
+            check.at(part).at("failed").size());
+    }
+    if (check.contains("rates")) {
+        text += fmt::format("- the unscale pass moves {:.1f} GB/s, a copy on the device {:.1f} GB/s\n",
+            check.at("rates").at("unscale_gb_per_s").get<double>(),
+            check.at("rates").at("copy_gb_per_s").get<double>());
+    }
+    const json& sanitizer = results.at("compute_sanitizer");
+    text += fmt::format("- compute-sanitizer: {}\n", sanitizer.is_null() ? "not installed" : sanitizer.dump());
+    if (!results.at("benchmarks").empty()) {
+        text += "\n| experiment | device | precision | steps/s |\n|---|---|---|---|\n";
+    }
+    for (const json& bench : results.at("benchmarks")) {
+        for (std::size_t i = 0; i < bench.at("precisions").size(); ++i) {
+            text += fmt::format("| {} | {} | {} | {} |\n", bench.at("experiment").get<std::string>(),
+                bench.at("device").get<std::string>(), bench.at("precisions")[i].at("precision").get<std::string>(),
+                rateText(bench, i));
+        }
+    }
+    return text;
+}
+
+} // namespace
+
+int main(int count, char** arguments)
+{
+    const std::vector<std::string_view> options(arguments + 1, arguments + count);
+    const auto has = [&options](std::string_view name) { return std::ranges::find(options, name) != options.end(); };
+    if (has("--help")) {
+        fmt::print(
+            "Usage: cuda_check [--quick] [--no-rates]   checks the CUDA backend on this machine's GPU, prints JSON\n"
+            "       cuda_check --table FILE             what scripts/cuda-check collected, as Markdown\n");
+        return 0;
+    }
+    try {
+        if (options.size() == 2 && options[0] == "--table") {
+            std::ifstream file {std::string(options[1])};
+            fmt::print("{}", tableOf(json::parse(file)));
+            return 0;
+        }
+        Backend& backend = backendByName("cuda");
+        const DeviceInfo& device = backend.device();
+        json result {{"device", device.name}, {"libraries", device.instructionSet}, {"note", device.note}};
+        result["ops"] = checkOps(backend, has("--quick"));
+        result["lanes"] = checkLanes();
+        if (!has("--no-rates")) {
+            result["rates"] = measureUnscale(backend, std::int64_t {1} << (has("--quick") ? 20U : 26U));
+        }
+        const bool isRight = result["ops"]["failed"].empty() && result["lanes"]["failed"].empty();
+        result["pass"] = isRight;
+        fmt::print("{}\n", result.dump(2));
+        return isRight ? 0 : 3;
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "error: {}\n", error.what());
+        return 1;
+    }
+}
