@@ -21,7 +21,7 @@ namespace mantissa {
 namespace {
 
 constexpr std::size_t mostRuns = 1000;
-constexpr std::size_t slice = 50'000; // records between two waits for the file
+constexpr std::size_t slice = 200'000; // records between two waits for the file
 constexpr std::size_t liveTail = 1000; // records that a late value can still reach
 
 /// Which run a row belongs to: the file's own name for it, and what the row's cell says.
