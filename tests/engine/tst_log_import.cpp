@@ -88,6 +88,7 @@ private slots:
             QCOMPARE(record.lossFinite, true);
             QVERIFY(std::isnan(record.flushed) && std::isnan(record.gradMax) && std::isnan(record.timeMs.forwardMs));
         }
+        QVERIFY(!mentions(runsOf(fixture("torch.tfevents"))[0].notes, "came for a step"));
         const RunColumns columns = store.columns(ids[0]);
         QCOMPARE(columns.step.size(), 60U);
         QVERIFY(std::isinf(columns.gradNorm[40]) && std::isnan(columns.gradNormClipped[40]));
