@@ -21,8 +21,7 @@ const std::vector<QStringList> rows {
     {"engine/protocol", "engine/import"},
     {"ui/style"},
     {"ui/models", "ui/plots", "ui/session"},
-    {"ui/compare", "ui/graph", "ui/gradients", "ui/layers", "ui/report", "ui/predict", "ui/time",
-        "ui/import_log"},
+    {"ui/compare", "ui/graph", "ui/gradients", "ui/layers", "ui/report", "ui/predict", "ui/time", "ui/import_log"},
     {"ui/protocol"},
     {"ui/views"},
     {"app"},
@@ -38,7 +37,8 @@ struct Ban
 
 const std::vector<Ban> bans {
     {QRegularExpression("^engine/"), QRegularExpression("^(Q[A-Z]|Qt|qcustomplot)"), "the engine is free of Qt"},
-    {QRegularExpression("^(app|ui/(compare|graph|gradients|import_log|layers|models|predict|session|style|time|views))/"),
+    {QRegularExpression(
+         "^(app|ui/(compare|graph|gradients|import_log|layers|models|predict|session|style|time|views))/"),
         QRegularExpression("^qcustomplot"), "only ui/plots knows the plotting library"},
     {QRegularExpression("^ui/"), QRegularExpression("^engine/(ops|autodiff)/"),
         "the window does not look into the engine's ops"},

@@ -356,6 +356,12 @@ private slots:
             log.settle();
             log.write(writer);
             if (replaces) {
+                logs.write("a.csv", "");
+                QCOMPARE(log.poll(writer), 0);
+                QVERIFY(!log.isStale()); // it is being written
+                logs.write("a.csv", "step,loss\n");
+                log.poll(writer);
+                QVERIFY(!log.isStale());
                 logs.write("a.csv", "step,loss\n0,1\n");
             } else {
                 Logs::append(file, rows(30, 32, row));
