@@ -205,11 +205,10 @@ int fitOf(std::string_view name, LogField field)
     case LogField::Skipped:
         return fitOfSkipped(words);
     case LogField::WallTime:
-        return isOneOf(all,
-                   {"wall_seconds", "wall_time", "walltime", "timestamp", "time", "runtime", "relative_time", "elapsed",
-                       "elapsed_seconds"})
-            ? 100 - static_cast<int>(words.size())
-            : 0;
+        // Times since 1970 tell when a run began, too.
+        return isOneOf(all, {"wall_time", "walltime", "wall_seconds", "timestamp"})            ? 100
+            : isOneOf(all, {"time", "runtime", "relative_time", "elapsed", "elapsed_seconds"}) ? 80
+                                                                                               : 0;
     case LogField::GrowthTracker:
     case LogField::Flushed:
     case LogField::Subnormal:

@@ -21,7 +21,7 @@ namespace mantissa {
 namespace {
 
 constexpr std::size_t mostRuns = 1000;
-constexpr std::size_t slice = 50'000; // records between two waits for the file
+constexpr std::size_t slice = 200'000; // records between two waits for the file
 constexpr std::size_t liveTail = 1000; // records that a late value can still reach
 
 /// Which run a row belongs to: the file's own name for it, and what the row's cell says.
@@ -86,6 +86,7 @@ struct LogImport::Impl
     [[nodiscard]] std::string nameOf(const RunKey& key) const;
     void start(RunWriter& writer, std::size_t index);
     void writeRecords(RunWriter& writer, std::size_t index, const std::function<bool()>& isWanted);
+    [[nodiscard]] bool canBeginAnew() const;
     void takeLive(const LogRow& row);
     void touch(std::size_t index, const LogRow& row, std::int64_t step);
     void endRun(RunWriter& writer, std::size_t index, RunStatus status, const std::string& message);
@@ -548,11 +549,24 @@ void LogImport::Impl::touch(std::size_t index, const LogRow& row, std::int64_t s
     fresh.push_back(*place);
 }
 
+/// A file that is being written anew may hold nothing, or no more than its header, for a moment.
+bool LogImport::Impl::canBeginAnew() const
+{
+    try {
+        return surveyLog(path, options.columns).rows > 0;
+    } catch (const Error& error) {
+        if (error.code() == ErrorCode::InvalidArgument) {
+            return false;
+        }
+        throw;
+    }
+}
+
 std::int64_t LogImport::poll(RunWriter& writer)
 {
     Impl& impl = *m_impl;
     if (impl.reader->wasReplaced()) {
-        impl.isStale = true;
+        impl.isStale = impl.canBeginAnew();
         return 0;
     }
     impl.fresh.clear();

@@ -120,8 +120,11 @@ void LogValues::settle(Series& series)
 void LogValues::settle()
 {
     findSeams();
-    for (Series& series : m_series) {
-        settle(series);
+    for (const LogField field : allLogFields()) {
+        const std::uint64_t before = m_repeated;
+        settle(of(field));
+        // Several rows of one step have a time each.
+        m_repeated = field == LogField::WallTime ? before : m_repeated;
     }
 }
 

@@ -88,6 +88,7 @@ private slots:
             QCOMPARE(record.lossFinite, true);
             QVERIFY(std::isnan(record.flushed) && std::isnan(record.gradMax) && std::isnan(record.timeMs.forwardMs));
         }
+        QVERIFY(!mentions(runsOf(fixture("torch.tfevents"))[0].notes, "came for a step"));
         const RunColumns columns = store.columns(ids[0]);
         QCOMPARE(columns.step.size(), 60U);
         QVERIFY(std::isinf(columns.gradNorm[40]) && std::isnan(columns.gradNormClipped[40]));
@@ -355,6 +356,12 @@ private slots:
             log.settle();
             log.write(writer);
             if (replaces) {
+                logs.write("a.csv", "");
+                QCOMPARE(log.poll(writer), 0);
+                QVERIFY(!log.isStale()); // it is being written
+                logs.write("a.csv", "step,loss\n");
+                log.poll(writer);
+                QVERIFY(!log.isStale());
                 logs.write("a.csv", "step,loss\n0,1\n");
             } else {
                 Logs::append(file, rows(30, 32, row));

@@ -435,6 +435,30 @@ private slots:
         QCOMPARE(raw.execAndGet("PRAGMA auto_vacuum").getInt(), 2);
     }
 
+    void aFileFromBeforeImportsIsUpgradedAndKeepsItsRuns()
+    {
+        RunId id = 0;
+        {
+            RunWriter writer(file());
+            writer.runStarted(startOf(0));
+            recordSteps(writer, 0, 0, 30);
+            id = writer.runOf(0);
+        }
+        {
+            SQLite::Database raw(file().string(), SQLite::OPEN_READWRITE);
+            raw.exec("ALTER TABLE runs DROP COLUMN imported");
+            raw.exec("ALTER TABLE step_chunks DROP COLUMN stride");
+            raw.exec("PRAGMA user_version = 3");
+        }
+        QVERIFY(complaintOf([&] { (void)RunStore(file()).runs(); }).empty()); // upgrades it
+        const RunStore store(file(), StoreAccess::ReadOnly);
+        QVERIFY(!store.run(id)->imported);
+        QCOMPARE(store.run(id)->policy, std::string("fp32"));
+        QVERIFY(isCompleteUpTo(store.records(id), 0));
+        QCOMPARE(store.columns(id).step.size(), std::size_t {30});
+        QVERIFY(store.columns(id).lossFinite.empty());
+    }
+
     void aNewStepOfTheSchemaKeepsOldRuns()
     {
         RunId id = 0;

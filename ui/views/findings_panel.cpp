@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace mantissa {
 
@@ -251,8 +252,11 @@ void FindingsPanel::setLane(std::optional<std::uint32_t> lane)
 
 void FindingsPanel::follow()
 {
-    if (m_run) {
+    if (m_run && !m_controller->isRunning()) {
         return;
+    }
+    if (std::exchange(m_run, std::nullopt)) {
+        m_lookedAt = -1;
     }
     const LaneStatus* lane = m_lane ? m_controller->laneStatus(*m_lane) : nullptr;
     m_title->setText(
