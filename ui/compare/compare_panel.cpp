@@ -3,6 +3,7 @@
 #include "engine/core/error.h"
 #include "ui/compare/comparison_words.h"
 #include "ui/compare/seed_runs.h"
+#include "ui/language/language.h"
 #include "ui/models/run_archive.h"
 #include "ui/models/run_cells.h"
 #include "ui/plots/curve_export.h"
@@ -86,6 +87,11 @@ ComparePanel::ComparePanel(SessionController* controller, RunLoader* loader, QWi
         m_archive->reloadIfChanged();
     });
     updateTraining();
+    whenLanguageChanges(this, [this] {
+        fillCombos();
+        m_isStale = true;
+        follow();
+    });
 }
 
 ComparePanel::~ComparePanel() = default;

@@ -1,4 +1,5 @@
 // What Dashboard shows: curves, ranges, marks, table and summary, all derived from its lanes.
+#include "ui/language/language.h"
 #include "ui/plots/axis_tickers.h"
 #include "ui/plots/dashboard_private.h"
 #include "ui/plots/smoothing.h"
@@ -300,6 +301,14 @@ bool Dashboard::Private::isFrameDue() const
     }
     const double pauseMs = std::min(longestPauseMs, frame.lastMs / m_drawingShare);
     return static_cast<double>(m_sinceFrame.elapsed()) >= pauseMs;
+}
+
+void Dashboard::Private::retranslate()
+{
+    data.changeTexts([](const QString& text) { return inPresentLanguage(text); });
+    m_isTableStale = true;
+    touch();
+    refresh();
 }
 
 void Dashboard::Private::refresh()

@@ -19,7 +19,7 @@ namespace {
 
 QString tr(const char* text)
 {
-    return QCoreApplication::translate("CardValues", text);
+    return QCoreApplication::translate("mantissa::CardValues", text);
 }
 
 QLabel* addPair(QGridLayout* grid, int row, int column, const QString& name, const QString& tip)

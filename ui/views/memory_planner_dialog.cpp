@@ -1,6 +1,7 @@
 #include "ui/views/memory_planner_dialog.h"
 
 #include "engine/core/error.h"
+#include "ui/language/language.h"
 #include "ui/style/theme.h"
 #include "ui/views/lane_words.h"
 #include "ui/views/number_field.h"
@@ -136,6 +137,7 @@ MemoryPlannerDialog::MemoryPlannerDialog(QWidget* parent)
     const QFontMetrics metrics = fontMetrics();
     resize(metrics.averageCharWidth() * 130, metrics.height() * 30);
     ask();
+    whenLanguageChanges(this, [this] { ask(); });
 }
 
 NumberField* MemoryPlannerDialog::addNumber(

@@ -14,12 +14,14 @@ namespace {
 
 QString tr(const char* text)
 {
-    return QCoreApplication::translate("OrderWords", text);
+    return QCoreApplication::translate("mantissa", text);
 }
 
 /// Collects the notes on one lane.
 class Notes
 {
+    Q_DECLARE_TR_FUNCTIONS(mantissa)
+
 public:
     Notes(const LaneConfig& lane, double scale)
         : m_lane(lane)
@@ -248,19 +250,21 @@ std::vector<OrderNote> orderNotes(const LaneConfig& lane, double scale)
 
 QString blockLabel(StepBlock block)
 {
+    // Words that mean something else elsewhere.
+    const auto tr = [](const char* text) { return QCoreApplication::translate("StepBlock", text); };
     switch (block) {
     case StepBlock::Unscale:
-        return tr("unscale");
+        return tr(QT_TRANSLATE_NOOP("StepBlock", "unscale"));
     case StepBlock::Check:
-        return tr("check");
+        return tr(QT_TRANSLATE_NOOP("StepBlock", "check"));
     case StepBlock::Clip:
-        return tr("clip");
+        return tr(QT_TRANSLATE_NOOP("StepBlock", "clip"));
     case StepBlock::Step:
-        return tr("step");
+        return tr(QT_TRANSLATE_NOOP("StepBlock", "step"));
     case StepBlock::Update:
-        return tr("update");
+        return tr(QT_TRANSLATE_NOOP("StepBlock", "update"));
     case StepBlock::Schedule:
-        return tr("schedule");
+        return tr(QT_TRANSLATE_NOOP("StepBlock", "schedule"));
     }
     return {};
 }

@@ -1,6 +1,7 @@
 #include "ui/views/run_bar.h"
 
 #include "engine/backends/device_info.h"
+#include "ui/language/language.h"
 #include "ui/style/number_format.h"
 #include "ui/style/theme.h"
 #include "ui/views/icon.h"
@@ -99,6 +100,10 @@ RunBar::RunBar(SessionController* controller, QWidget* parent)
     m_figureTimer->start();
     follow();
     refreshFigures();
+    whenLanguageChanges(this, [this] {
+        follow();
+        refreshFigures();
+    });
 }
 
 void RunBar::makeActions()
@@ -197,7 +202,8 @@ QWidget* RunBar::makeDevice()
         if (device.available.ok) {
             tip += QStringLiteral("\nFP16 %1, BF16 %2").arg(formatName(device.fp16), formatName(device.bf16));
         } else {
-            tip += QLatin1Char('\n') + tr("Not available: %1").arg(QString::fromStdString(device.available.reason));
+            tip += QLatin1Char('\n')
+                + tr("Not available: %1").arg(inPresentLanguage(QString::fromStdString(device.available.reason)));
             qobject_cast<QStandardItemModel*>(m_device->model())->item(index)->setEnabled(false);
         }
         m_device->setItemData(index, tip, Qt::ToolTipRole);

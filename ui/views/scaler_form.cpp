@@ -1,10 +1,10 @@
 #include "ui/views/scaler_form.h"
 
+#include "engine/core/phrase.h"
 #include "ui/style/number_format.h"
 #include "ui/views/number_field.h"
 
 #include <QCheckBox>
-#include <QCoreApplication>
 #include <QGridLayout>
 #include <QLabel>
 
@@ -25,7 +25,7 @@ QString textOf(std::string_view text)
 /// Of the engine's words, which it has in English.
 QString translated(std::string_view words)
 {
-    return QCoreApplication::translate("ScalerFamilies", std::string(words).c_str());
+    return QString::fromStdString(translatedPhrase(std::string(words).c_str()));
 }
 
 QString rangeText(const Range<double>& range)

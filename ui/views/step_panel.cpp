@@ -299,6 +299,15 @@ void StepPanel::setLane(std::optional<std::uint32_t> lane)
     follow();
 }
 
+void StepPanel::changeEvent(QEvent* event)
+{
+    if (event->type() == QEvent::LanguageChange) {
+        m_shown.reset();
+        follow();
+    }
+    QWidget::changeEvent(event);
+}
+
 void StepPanel::follow()
 {
     const LaneStatus* const now = lane();

@@ -1,6 +1,7 @@
 #include "ui/views/watch_dialog.h"
 
 #include "engine/train/watchpoint.h"
+#include "ui/language/language.h"
 #include "ui/session/session_controller.h"
 #include "ui/views/watch_field.h"
 
@@ -174,6 +175,10 @@ WatchDialog::WatchDialog(SessionController* controller, QWidget* parent)
     fillLanes();
     fillList();
     resize(fontMetrics().averageCharWidth() * 84, fontMetrics().height() * 26);
+    whenLanguageChanges(this, [this] {
+        fillList();
+        fillLanes();
+    });
 }
 
 QLineEdit* WatchDialog::conditionField() const
