@@ -93,6 +93,33 @@
         </message>
     </context>
     <context>
+        <name>StepBlock</name>
+        <message>
+            <source>unscale</source>
+            <translation>反缩放</translation>
+        </message>
+        <message>
+            <source>check</source>
+            <translation>检查</translation>
+        </message>
+        <message>
+            <source>clip</source>
+            <translation>裁剪</translation>
+        </message>
+        <message>
+            <source>step</source>
+            <translation>更新</translation>
+        </message>
+        <message>
+            <source>update</source>
+            <translation>更新缩放器</translation>
+        </message>
+        <message>
+            <source>schedule</source>
+            <translation>调度</translation>
+        </message>
+    </context>
+    <context>
         <name>mantissa</name>
         <message>
             <source>none</source>
@@ -192,7 +219,7 @@
         </message>
         <message>
             <source>memory</source>
-            <translation>内存</translation>
+            <translation>内存用量</translation>
         </message>
         <message>
             <source>initial weights</source>
@@ -2480,7 +2507,7 @@
         </message>
         <message>
             <source>Steps skipped</source>
-            <translation>跳过的步数</translation>
+            <translation>被跳过的步数</translation>
         </message>
         <message>
             <source>Scale at the end</source>
@@ -2572,7 +2599,7 @@
         </message>
         <message>
             <source>Steps</source>
-            <translation>步数</translation>
+            <translation>训练步数</translation>
         </message>
         <message>
             <source>{} each</source>
@@ -2714,99 +2741,48 @@
             <source>tf_keras and TensorFlow's DynamicLossScale: never below 1.</source>
             <translation>tf_keras 和 TensorFlow 的 DynamicLossScale：从不低于 1。</translation>
         </message>
+        <message>
+            <source>GPT-like decoder of {} parameters: layers {}, width {}, heads {}, vocabulary {}, context {}; head tied to the embedding, MLP of four widths.</source>
+            <translation>类 GPT 解码器，{} 个参数：层数 {}，宽度 {}，头数 {}，词表 {}，上下文 {}；输出层与嵌入层共享权重，MLP 为宽度的四倍。</translation>
+        </message>
+        <message>
+            <source>One device, no sharding; micro-batches of {} x {} tokens; {}.</source>
+            <translation>单设备，不分片；微批次为 {} x {} 个 token；{}。</translation>
+        </message>
+        <message>
+            <source>Weights, copies, gradients and optimizer state follow from the parameters. 16-bit copies of weights are kept for the whole step, as autocast's cache keeps them.</source>
+            <translation>权重、副本、梯度和优化器状态由参数量决定。权重的 16 位副本在整个一步中保留，与 autocast 的缓存相同。</translation>
+        </message>
+        <message>
+            <source>Attention is fused: the tokens x tokens scores are never stored.</source>
+            <translation>注意力是融合的：token x token 的分数不会存储。</translation>
+        </message>
+        <message>
+            <source>Attention is unfused: the scores of every layer are stored, tokens x tokens each.</source>
+            <translation>注意力未融合：每层的分数都会存储，各为 token x token。</translation>
+        </message>
+        <message>
+            <source>Activation checkpointing of every layer: only what leaves a layer is kept, the rest is computed again in the backward pass.</source>
+            <translation>每层都用激活检查点：只保留每层的输出，其余在反向传播时重新计算。</translation>
+        </message>
+        <message>
+            <source>All activations that the backward pass reads are kept.</source>
+            <translation>反向传播要读取的激活值全部保留。</translation>
+        </message>
+        <message>
+            <source>Activations are the peak of this program's plan of a step, which shares memory by lifetime; a framework's allocator takes more, by its fragmentation and its own order of work.</source>
+            <translation>激活值取本程序一步的内存规划的峰值，其中按生存期共享内存；框架的分配器因碎片和自身的执行顺序会占用更多。</translation>
+        </message>
+        <message>
+            <source>Scratch of the kernels and the library's own memory come on top (often 0.5 to 2 GiB on a GPU).</source>
+            <translation>内核的暂存空间和库自身的内存另计（在 GPU 上通常为 0.5 至 2 GiB）。</translation>
+        </message>
     </context>
     <context>
         <name>mantissa::BitRow</name>
         <message>
             <source>Sign, exponent, fraction. Click a bit to turn it over; left and right choose one, Space turns it</source>
             <translation>符号位、指数位、小数位。点击一位可将其翻转；左右键选择一位，空格键翻转它</translation>
-        </message>
-    </context>
-    <context>
-        <name>mantissa::CardValues</name>
-        <message>
-            <source>Loss</source>
-            <translation>损失</translation>
-        </message>
-        <message>
-            <source>Loss of the newest step</source>
-            <translation>最新一步的损失</translation>
-        </message>
-        <message>
-            <source>|g|</source>
-            <translation>|g|</translation>
-        </message>
-        <message>
-            <source>Norm of the true gradient, before clipping</source>
-            <translation>裁剪之前真实梯度的范数</translation>
-        </message>
-        <message>
-            <source>Gradient norm</source>
-            <translation>梯度范数</translation>
-        </message>
-        <message>
-            <source>Scale</source>
-            <translation>缩放</translation>
-        </message>
-        <message>
-            <source>What the loss is multiplied with</source>
-            <translation>损失所乘的倍数</translation>
-        </message>
-        <message>
-            <source>Skips</source>
-            <translation>跳过</translation>
-        </message>
-        <message>
-            <source>Steps whose update was skipped</source>
-            <translation>更新被跳过的步数</translation>
-        </message>
-        <message>
-            <source>Flushed</source>
-            <translation>冲零</translation>
-        </message>
-        <message>
-            <source>Share of gradient elements that rounded to zero</source>
-            <translation>被舍入为零的梯度元素占比</translation>
-        </message>
-        <message>
-            <source>Memory</source>
-            <translation>内存</translation>
-        </message>
-        <message>
-            <source>none</source>
-            <translation>无</translation>
-        </message>
-        <message>
-            <source>The loss is multiplied with %1</source>
-            <translation>损失乘以 %1</translation>
-        </message>
-        <message>
-            <source>This lane has no scaler.</source>
-            <translation>此泳道没有缩放器。</translation>
-        </message>
-        <message>
-            <source>Loss %1 at step %2; lowest %3</source>
-            <translation>损失 %1，第 %2 步；最低 %3</translation>
-        </message>
-        <message>
-            <source>Gradient norm %1 before clipping, %2 after</source>
-            <translation>梯度范数：裁剪前 %1，裁剪后 %2</translation>
-        </message>
-        <message>
-            <source>No step was skipped.</source>
-            <translation>没有步被跳过。</translation>
-        </message>
-        <message>
-            <source>First at step %1, last at step %2</source>
-            <translation>首次在第 %1 步，最近在第 %2 步</translation>
-        </message>
-        <message>
-            <source>Not counted in this step: the Gradients tab can have every step counted</source>
-            <translation>这一步没有统计：可在“梯度”页设为每步都统计</translation>
-        </message>
-        <message>
-            <source>Of the gradient elements, %1 rounded to zero, %2 became subnormal, %3 overflowed</source>
-            <translation>梯度元素中，%1 被舍入为零，%2 成为次正规数，%3 溢出</translation>
         </message>
     </context>
     <context>
@@ -3581,11 +3557,11 @@
         </message>
         <message>
             <source>Bits in %1</source>
-            <translation>%1 的位</translation>
+            <translation>以 %1 表示的各位</translation>
         </message>
         <message>
             <source>Value in %1</source>
-            <translation>%1 的值</translation>
+            <translation>以 %1 表示的值</translation>
         </message>
         <message>
             <source>The next lower is %1, the next higher %2</source>
@@ -3768,7 +3744,7 @@
         </message>
         <message>
             <source>Step</source>
-            <translation>步</translation>
+            <translation>所看的步</translation>
         </message>
         <message>
             <source>Scale</source>
@@ -4128,7 +4104,7 @@
         </message>
         <message>
             <source>Learning rate</source>
-            <translation>学习率</translation>
+            <translation>学习速率</translation>
         </message>
         <message>
             <source>Update</source>
@@ -4193,6 +4169,82 @@
         <message>
             <source>Largest norm of the whole gradient (max_norm)</source>
             <translation>整个梯度的最大范数（max_norm）</translation>
+        </message>
+        <message>
+            <source>Loss of the newest step</source>
+            <translation>最新一步的损失</translation>
+        </message>
+        <message>
+            <source>|g|</source>
+            <translation>|g|</translation>
+        </message>
+        <message>
+            <source>Norm of the true gradient, before clipping</source>
+            <translation>裁剪之前真实梯度的范数</translation>
+        </message>
+        <message>
+            <source>Gradient norm</source>
+            <translation>梯度范数</translation>
+        </message>
+        <message>
+            <source>What the loss is multiplied with</source>
+            <translation>损失所乘的倍数</translation>
+        </message>
+        <message>
+            <source>Skips</source>
+            <translation>跳过</translation>
+        </message>
+        <message>
+            <source>Steps whose update was skipped</source>
+            <translation>更新被跳过的步数</translation>
+        </message>
+        <message>
+            <source>Flushed</source>
+            <translation>冲零</translation>
+        </message>
+        <message>
+            <source>Share of gradient elements that rounded to zero</source>
+            <translation>被舍入为零的梯度元素占比</translation>
+        </message>
+        <message>
+            <source>Memory</source>
+            <translation>内存</translation>
+        </message>
+        <message>
+            <source>none</source>
+            <translation>无</translation>
+        </message>
+        <message>
+            <source>The loss is multiplied with %1</source>
+            <translation>损失乘以 %1</translation>
+        </message>
+        <message>
+            <source>This lane has no scaler.</source>
+            <translation>此泳道没有缩放器。</translation>
+        </message>
+        <message>
+            <source>Loss %1 at step %2; lowest %3</source>
+            <translation>损失 %1，第 %2 步；最低 %3</translation>
+        </message>
+        <message>
+            <source>Gradient norm %1 before clipping, %2 after</source>
+            <translation>梯度范数：裁剪前 %1，裁剪后 %2</translation>
+        </message>
+        <message>
+            <source>No step was skipped.</source>
+            <translation>没有步被跳过。</translation>
+        </message>
+        <message>
+            <source>First at step %1, last at step %2</source>
+            <translation>首次在第 %1 步，最近在第 %2 步</translation>
+        </message>
+        <message>
+            <source>Not counted in this step: the Gradients tab can have every step counted</source>
+            <translation>这一步没有统计：可在“梯度”页设为每步都统计</translation>
+        </message>
+        <message>
+            <source>Of the gradient elements, %1 rounded to zero, %2 became subnormal, %3 overflowed</source>
+            <translation>梯度元素中，%1 被舍入为零，%2 成为次正规数，%3 溢出</translation>
         </message>
     </context>
     <context>
@@ -5814,7 +5866,7 @@ Setup changes it; Ctrl+O opens another.</source>
         </message>
         <message>
             <source>Caution</source>
-            <translation>注意</translation>
+            <translation>需要注意</translation>
         </message>
         <message>
             <source>Problem</source>
@@ -5834,7 +5886,7 @@ Setup changes it; Ctrl+O opens another.</source>
         </message>
         <message>
             <source>Question</source>
-            <translation>问题</translation>
+            <translation>提问</translation>
         </message>
         <message>
             <source>Answer</source>
@@ -5866,7 +5918,7 @@ Setup changes it; Ctrl+O opens another.</source>
         </message>
         <message>
             <source>Finding</source>
-            <translation>诊断</translation>
+            <translation>发现</translation>
         </message>
         <message>
             <source>Advice</source>
@@ -6308,6 +6360,14 @@ Setup changes it; Ctrl+O opens another.</source>
             <source>Pause</source>
             <translation>暂停</translation>
         </message>
+        <message>
+            <source>%1 (%2)</source>
+            <translation>%1（%2）</translation>
+        </message>
+        <message>
+            <source>FP16 %1, BF16 %2</source>
+            <translation>FP16 %1，BF16 %2</translation>
+        </message>
     </context>
     <context>
         <name>mantissa::RunListModel</name>
@@ -6746,22 +6806,6 @@ Setup changes it; Ctrl+O opens another.</source>
     <context>
         <name>mantissa::ScalerForm</name>
         <message>
-            <source>from %1</source>
-            <translation>从 %1</translation>
-        </message>
-        <message>
-            <source>above %1</source>
-            <translation>大于 %1</translation>
-        </message>
-        <message>
-            <source>to %1</source>
-            <translation>到 %1</translation>
-        </message>
-        <message>
-            <source>to below %1</source>
-            <translation>到 %1（不含）</translation>
-        </message>
-        <message>
             <source>on</source>
             <translation>开</translation>
         </message>
@@ -6792,6 +6836,22 @@ Default: %2; %3</source>
         <message>
             <source>a number %1</source>
             <translation>数，%1</translation>
+        </message>
+        <message>
+            <source>from %1 to %2</source>
+            <translation>%1 到 %2</translation>
+        </message>
+        <message>
+            <source>from %1 to below %2</source>
+            <translation>%1 到 %2（不含）</translation>
+        </message>
+        <message>
+            <source>above %1 to %2</source>
+            <translation>大于 %1，不超过 %2</translation>
+        </message>
+        <message>
+            <source>above %1 to below %2</source>
+            <translation>大于 %1，小于 %2</translation>
         </message>
     </context>
     <context>
@@ -6826,7 +6886,7 @@ Default: %2; %3</source>
         </message>
         <message>
             <source>Families</source>
-            <translation>家族</translation>
+            <translation>所有家族</translation>
         </message>
         <message>
             <source>Tick the families to compare; the one selected shows its parameters below.</source>
@@ -8134,11 +8194,11 @@ Default: %2; %3</source>
         </message>
         <message>
             <source>When</source>
-            <translation>条件</translation>
+            <translation>何时</translation>
         </message>
         <message>
             <source>Do</source>
-            <translation>动作</translation>
+            <translation>做什么</translation>
         </message>
         <message>
             <source>Lane</source>
@@ -8657,6 +8717,98 @@ Default: %2; %3</source>
         <message>
             <source>A plain FP32 lane is not finite here either: the precision is not at fault. Look at the learning rate, the loss and the data.</source>
             <translation>纯 FP32 泳道在此同样非有限：问题不在精度。请检查学习率、损失和数据。</translation>
+        </message>
+        <message>
+            <source>of the step</source>
+            <translation>这一步的损失</translation>
+        </message>
+        <message>
+            <source>1, or 0 if the loss is infinite or NaN</source>
+            <translation>1；损失为无穷或 NaN 时为 0</translation>
+        </message>
+        <message>
+            <source>of the unscaled gradient, before clipping</source>
+            <translation>反缩放后梯度的范数，裁剪之前</translation>
+        </message>
+        <message>
+            <source>after clipping</source>
+            <translation>裁剪之后</translation>
+        </message>
+        <message>
+            <source>largest magnitude in the gradient</source>
+            <translation>梯度中的最大量级</translation>
+        </message>
+        <message>
+            <source>that the loss was multiplied by</source>
+            <translation>损失所乘的倍数</translation>
+        </message>
+        <message>
+            <source>clean steps since the scale moved</source>
+            <translation>自缩放变动以来的正常步数</translation>
+        </message>
+        <message>
+            <source>overflows until the scale falls; -1 if the scaler has none</source>
+            <translation>缩放下降之前还可溢出的次数；缩放器没有时为 -1</translation>
+        </message>
+        <message>
+            <source>1 if a gradient was not finite</source>
+            <translation>有梯度非有限时为 1</translation>
+        </message>
+        <message>
+            <source>1 if the optimizer did not step</source>
+            <translation>优化器没有更新时为 1</translation>
+        </message>
+        <message>
+            <source>micro-batches that the guard dropped</source>
+            <translation>守卫丢弃的微批次数</translation>
+        </message>
+        <message>
+            <source>learning rate</source>
+            <translation>学习率</translation>
+        </message>
+        <message>
+            <source>share of the gradient that was rounded to zero</source>
+            <translation>被舍入为零的梯度占比</translation>
+        </message>
+        <message>
+            <source>share that became subnormal</source>
+            <translation>成为次正规数的占比</translation>
+        </message>
+        <message>
+            <source>share that became infinite</source>
+            <translation>变为无穷的占比</translation>
+        </message>
+        <message>
+            <source>size of the update against that of the weights</source>
+            <translation>更新量与权重大小之比</translation>
+        </message>
+        <message>
+            <source>NaN where the lane was not judged</source>
+            <translation>泳道未被评判时为 NaN</translation>
+        </message>
+        <message>
+            <source>of the weights; NaN where it was not measured</source>
+            <translation>权重与基准的距离；未测量时为 NaN</translation>
+        </message>
+        <message>
+            <source>counted from 0</source>
+            <translation>从 0 计数</translation>
+        </message>
+        <message>
+            <source>for the batch</source>
+            <translation>等待批次的时间</translation>
+        </message>
+        <message>
+            <source>time of the forward pass</source>
+            <translation>前向传播的时间</translation>
+        </message>
+        <message>
+            <source>time of the backward pass</source>
+            <translation>反向传播的时间</translation>
+        </message>
+        <message>
+            <source>This build has no CUDA plug-in.</source>
+            <translation>此构建没有 CUDA 插件。</translation>
         </message>
     </context>
 </TS>

@@ -13,6 +13,7 @@
 #include "ui/views/findings_panel.h"
 #include "ui/views/lane_list.h"
 #include "ui/views/main_window.h"
+#include "ui/views/runs_view.h"
 
 #include <QAction>
 #include <QDialog>
@@ -93,20 +94,44 @@ SessionState stateOf(const MainWindow& window)
     return status ? status->state : SessionState::Preparing;
 }
 
-/// What one says and the other does not, as far as a person wants to read of it.
+/// What is said there depends on how long steps took.
+bool isAboutTime(const QString& place)
+{
+    return place.contains(QLatin1String("TimePanel")) || place.contains(QLatin1String("StatusLine"))
+        || place.contains(QLatin1String("FindingsPanel"));
+}
+
+/// Sentences that were left in English where they would differ from window to window.
+QString englishSentences(const QMap<QString, QString>& texts)
+{
+    static const QRegularExpression sentence(QStringLiteral("([A-Za-z]{2,} ){3}"));
+    QStringList lines;
+    for (auto text = texts.begin(); text != texts.end(); ++text) {
+        if (isAboutTime(text.key()) && sentence.match(text.value()).hasMatch()) {
+            lines << text.key() + QStringLiteral(": ") + text.value();
+        }
+    }
+    return lines.join(QLatin1Char('\n'));
+}
+
+/// What one says and the other does not.
 QString differences(const QMap<QString, QString>& actual, const QMap<QString, QString>& expected)
 {
     QStringList lines;
     for (auto text = expected.begin(); text != expected.end(); ++text) {
-        if (actual.value(text.key()) != text.value()) {
+        if (!isAboutTime(text.key()) && actual.value(text.key()) != text.value()) {
             lines << QStringLiteral("%1:\n    is        %2\n    should be %3")
                          .arg(text.key(), actual.value(text.key()), text.value());
         }
     }
     for (auto text = actual.begin(); text != actual.end(); ++text) {
-        if (!expected.contains(text.key())) {
+        if (!isAboutTime(text.key()) && !expected.contains(text.key())) {
             lines << QStringLiteral("%1:\n    is        %2\n    should not be").arg(text.key(), text.value());
         }
+    }
+    // QVERIFY2 cuts long texts.
+    for (const QString& line : lines) {
+        qWarning("%s", qPrintable(line));
     }
     return lines.join(QLatin1Char('\n'));
 }
@@ -178,10 +203,9 @@ std::unique_ptr<MainWindow> TestLanguage::trainedWindow(int steps)
 void TestLanguage::openDialogs(MainWindow& window)
 {
     for (const char* name :
-        {"watchpoints", "predict", "showProtocol", "scalerLab", "formatExplorer", "memoryPlanner", "palette"}) {
+        {"watchpoints", "predict", "showProtocol", "scalerLab", "formatExplorer", "memoryPlanner"}) {
         window.actionNamed(QString::fromLatin1(name))->trigger();
     }
-    QTest::qWait(1500); // answers of other threads, and texts that are refreshed a few times a second
 }
 
 void TestLanguage::patternsAreRecognised()
@@ -339,7 +363,8 @@ void TestLanguage::theSwitchedWindowSaysWhatAFreshOneSays_data()
 void TestLanguage::theSwitchedWindowSaysWhatAFreshOneSays()
 {
     QFETCH(const int, steps);
-    const auto show = [](MainWindow& window) {
+    // What is hidden may catch up when it is looked at.
+    const auto visit = [](MainWindow& window) {
         for (auto* dock : window.findChildren<QDockWidget*>()) {
             dock->show();
             dock->raise();
@@ -351,29 +376,35 @@ void TestLanguage::theSwitchedWindowSaysWhatAFreshOneSays()
                 QTest::qWait(120);
             }
         }
-        openDialogs(window);
+        window.runsView()->refresh();
+        QTest::qWait(1500); // answers of other threads, and texts that are refreshed a few times a second
     };
     auto switched = trainedWindow(steps);
     QVERIFY(switched);
-    show(*switched);
+    openDialogs(*switched);
+    visit(*switched);
+    visit(*switched);
     const auto english = textsOf(switched.get());
     changeLanguage(Language::Chinese);
-    QTest::qWait(1500);
+    visit(*switched);
     const auto chinese = textsOf(switched.get());
     changeLanguage(Language::English);
-    QTest::qWait(1500);
+    visit(*switched);
     const auto backAgain = textsOf(switched.get());
     switched.reset();
 
     changeLanguage(Language::Chinese);
     auto fresh = trainedWindow(steps);
     QVERIFY(fresh);
-    show(*fresh);
+    openDialogs(*fresh);
+    visit(*fresh);
+    visit(*fresh);
     const QString toChinese = differences(chinese, textsOf(fresh.get()));
     const QString toEnglish = differences(backAgain, english);
     fresh.reset();
     QVERIFY2(toChinese.isEmpty(), qPrintable(toChinese));
     QVERIFY2(toEnglish.isEmpty(), qPrintable(toEnglish));
+    QVERIFY2(englishSentences(chinese).isEmpty(), qPrintable(englishSentences(chinese)));
     QVERIFY(chinese.size() > 500);
 }
 
@@ -480,3 +511,4 @@ void TestLanguage::namesOfLanesFit()
 
 QTEST_MAIN(TestLanguage)
 #include "tst_language.moc"
+#include "ui/views/runs_view.h"

@@ -58,6 +58,8 @@ ComparePanel::ComparePanel(SessionController* controller, RunLoader* loader, QWi
     , m_verdict(new QLabel)
     , m_seedsWords(new QLabel)
 {
+    keepWords(m_a);
+    keepWords(m_b);
     buildControls();
     m_timer.setInterval(refreshMs);
     connect(&m_timer, &QTimer::timeout, this, &ComparePanel::follow);

@@ -6,6 +6,7 @@
 
 #include <QCoreApplication>
 #include <QLocale>
+#include <QRegularExpression>
 
 #include <array>
 #include <utility>
@@ -26,6 +27,8 @@ constexpr std::array<Known, 3> known {{
     {Language::English, "en", "English"},
     {Language::Chinese, "zh_CN", "\u7B80\u4F53\u4E2D\u6587"},
 }};
+
+constexpr const char* keptWords = "keepsWords";
 
 Language theChosen = Language::System;
 Translator* theTranslator = nullptr; ///< lives as long as the application
@@ -70,6 +73,7 @@ constexpr std::array keptPhrases {
         "exploding; lower the learning rate, clip the gradients or raise the batch size."),
     MANTISSA_PHRASE("Native BF16 takes subnormal BF16 inputs of matrix products and convolutions (below 1.2e-38) as "
                     "zero."),
+    MANTISSA_PHRASE("This build has no CUDA plug-in."),
     MANTISSA_PHRASE("Every result is computed in double precision and rounded once; slow, made for checking."),
 };
 
@@ -145,6 +149,26 @@ Language chosenLanguage()
 bool isChinese()
 {
     return theTranslator != nullptr && !theTranslator->isEnglish();
+}
+
+QString withoutAccessKey(QString text)
+{
+    static const QRegularExpression inBrackets(QStringLiteral("\\(&[A-Za-z0-9]\\)"));
+    text.remove(inBrackets);
+    // A doubled ampersand stands for itself.
+    text.replace(QLatin1String("&&"), QLatin1String("\x01"));
+    text.remove(QLatin1Char('&'));
+    return text.replace(QLatin1Char('\x01'), QLatin1Char('&'));
+}
+
+void keepWords(QObject* widget)
+{
+    widget->setProperty(keptWords, true);
+}
+
+bool keepsWords(const QObject* widget)
+{
+    return widget->property(keptWords).toBool();
 }
 
 QString inPresentLanguage(const QString& text, const QList<QByteArray>& contexts)

@@ -30,6 +30,13 @@ bool isChinese(); ///< what is shown now, the system's choice included
 /// Runs `refresh` after every change, for as long as the owner lives: for texts that are put together from several.
 void whenLanguageChanges(const QObject* owner, std::function<void()> refresh);
 
+/// "Save as" of "Save &as" and of "Save as(&A)", as languages without letters on the keys write it.
+QString withoutAccessKey(QString text);
+
+/// The widget's items stay as they are: names of lanes and of settings.
+void keepWords(QObject* widget);
+bool keepsWords(const QObject* widget);
+
 /// A text in the present language; see Translator::translated.
 QString inPresentLanguage(const QString& text, const QList<QByteArray>& contexts = {});
 

@@ -66,6 +66,11 @@ void turn(Object* object, const Contexts& contexts, Get get, Set set)
 
 void turnAction(QAction* action, const Contexts& contexts)
 {
+    // Without one of its own it is made of the text, and is to stay so.
+    const bool hasIconText = action->iconText() != QAction(action->text()).iconText();
+    if (hasIconText) {
+        turn(action, contexts, &QAction::iconText, &QAction::setIconText);
+    }
     turn(action, contexts, &QAction::text, &QAction::setText);
     turn(action, contexts, &QAction::toolTip, &QAction::setToolTip);
     turn(action, contexts, &QAction::statusTip, &QAction::setStatusTip);
@@ -174,7 +179,9 @@ void turnOwnTexts(QWidget* widget, const Contexts& contexts)
     } else if (auto* line = qobject_cast<QLineEdit*>(widget)) {
         turn(line, contexts, &QLineEdit::placeholderText, &QLineEdit::setPlaceholderText);
     } else if (auto* combo = qobject_cast<QComboBox*>(widget)) {
-        turnModel(combo->model(), contexts);
+        if (!keepsWords(combo)) {
+            turnModel(combo->model(), contexts);
+        }
         turn(combo, contexts, &QComboBox::placeholderText, &QComboBox::setPlaceholderText);
     } else if (auto* tabs = qobject_cast<QTabBar*>(widget)) {
         turnTabs(tabs, contexts);
@@ -191,7 +198,9 @@ void turnOwnTexts(QWidget* widget, const Contexts& contexts)
     } else if (auto* plot = qobject_cast<QCustomPlot*>(widget)) {
         turnPlot(plot, contexts);
     } else if (auto* view = qobject_cast<QAbstractItemView*>(widget); view != nullptr && view->model() != nullptr) {
-        if (qobject_cast<QHeaderView*>(view) == nullptr) {
+        // The list of a combo box shows the box's own items.
+        const bool isOfCombo = view->parent() != nullptr && view->parent()->inherits("QComboBoxPrivateContainer");
+        if (qobject_cast<QHeaderView*>(view) == nullptr && !isOfCombo) {
             turnModel(view->model(), contexts);
         }
     } else if (auto* bar = qobject_cast<QStatusBar*>(widget)) {
@@ -210,9 +219,6 @@ void turnWidget(QWidget* widget)
     turn(widget, contexts, &QWidget::whatsThis, &QWidget::setWhatsThis);
     turn(widget, contexts, &QWidget::accessibleName, &QWidget::setAccessibleName);
     turn(widget, contexts, &QWidget::accessibleDescription, &QWidget::setAccessibleDescription);
-    for (QAction* action : widget->actions()) {
-        turnAction(action, contextsOf(action));
-    }
     widget->update();
 }
 
@@ -220,11 +226,14 @@ void turnWidget(QWidget* widget)
 
 void retranslateWindows()
 {
+    // Buttons take their texts from their actions, so these go first.
     for (QWidget* widget : QApplication::allWidgets()) {
-        turnWidget(widget);
         for (QAction* action : widget->findChildren<QAction*>(QString(), Qt::FindDirectChildrenOnly)) {
             turnAction(action, contextsOf(action));
         }
+    }
+    for (QWidget* widget : QApplication::allWidgets()) {
+        turnWidget(widget);
     }
     // Not through the application, which would only post it: at the end of this call everything is in the new language.
     for (QWidget* window : QApplication::topLevelWidgets()) {

@@ -28,6 +28,9 @@ TextPattern::TextPattern(const QString& text, Places places)
     m_literals.append(text.mid(at));
     for (const QString& literal : m_literals) {
         m_weight += literal.size();
+        for (const QChar letter : literal) {
+            m_letters += letter.script() == QChar::Script_Han ? 2 : letter.isLetter() ? 1 : 0;
+        }
     }
 }
 

@@ -22,19 +22,27 @@ public:
 
     [[nodiscard]] bool hasPlaces() const { return !m_places.empty(); }
 
-    /// Characters outside the places: the more, the surer a match.
+    [[nodiscard]] bool hasLines() const { return m_literals.join(QString()).contains(QLatin1Char('\n')); }
+
+    /// Characters outside the places: the more, the better a match.
     [[nodiscard]] qsizetype weight() const { return m_weight; }
+
+    /// Whether what fits was surely made of it: "Value in %1" says enough, "%1 in %2" does not.
+    [[nodiscard]] bool isTelling() const { return m_letters >= tellingLetters; }
 
     /// What stands in the places, by their number; nothing if the text was not made from this pattern.
     [[nodiscard]] std::optional<std::map<int, QString>> match(const QString& text) const;
     [[nodiscard]] QString filled(const std::map<int, QString>& contents) const;
 
 private:
+    static constexpr int tellingLetters = 6;
+
     bool matchFrom(const QString& text, qsizetype at, std::size_t place, std::map<int, QString>& contents) const;
 
     QStringList m_literals; ///< one more than places
     std::vector<int> m_places;
     qsizetype m_weight = 0;
+    int m_letters = 0; ///< outside the places; a Chinese one tells as much as two others
 };
 
 } // namespace mantissa

@@ -1,10 +1,14 @@
 #include "ui/language/translator.h"
 
+#include "ui/language/language.h"
+
 #include <QLibraryInfo>
 #include <QMutexLocker>
+#include <QRegularExpression>
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace mantissa {
 
@@ -63,6 +67,11 @@ const Translator::Entry* Translator::entryOf(const char* context, const char* so
     if (!other.isEmpty() && other != english) {
         m_byText.insert(other, &entry);
     }
+    for (const QString& text : {english, other}) {
+        if (const QString plain = withoutAccessKey(text); plain != text) {
+            m_byPlainText.insert(plain, &entry);
+        }
+    }
     return &entry;
 }
 
@@ -81,14 +90,9 @@ QString Translator::translate(const char* context, const char* source, const cha
 QString Translator::translatedPhrase(const char* text) const
 {
     const QMutexLocker lock(&m_mutex);
-    const Entry* entry = nullptr;
-    for (const char* context : phraseContexts) {
-        entry = entryOf(context, text, nullptr);
-        if (!entry->other.isEmpty()) {
-            break;
-        }
-    }
-    return present(*entry);
+    const auto* context = std::find_if(phraseContexts.begin(), phraseContexts.end(),
+        [&](const char* each) { return !m_other.translate(each, text, nullptr, 1).isEmpty(); });
+    return present(*entryOf(context == phraseContexts.end() ? phraseContexts.front() : *context, text, nullptr));
 }
 
 void Translator::know(const char* phrase) const
@@ -100,31 +104,43 @@ const Translator::Entry* Translator::nearest(const QList<const Entry*>& entries,
 {
     const auto distance = [&contexts](const Entry* entry) {
         const qsizetype at = contexts.indexOf(entry->context);
-        return at < 0 ? contexts.size() : at;
+        return std::pair(entry->other.isEmpty(), at < 0 ? contexts.size() : at);
     };
     return *std::min_element(
         entries.begin(), entries.end(), [&](const Entry* a, const Entry* b) { return distance(a) < distance(b); });
 }
 
-QString Translator::translatedLine(const QString& text, const QList<QByteArray>& contexts, int depth) const
+bool Translator::isKnown(const QString& text, int depth) const
 {
-    if (text.isEmpty()) {
-        return text;
-    }
-    const QList<const Entry*> same = m_byText.values(text);
-    if (!same.isEmpty()) {
-        return present(*nearest(same, contexts));
-    }
+    static const QRegularExpression letters(QStringLiteral("\\p{L}{2}"));
+    return m_byText.contains(text) || !letters.match(text).hasMatch() || bestPattern(text, {}, depth) != nullptr;
+}
+
+const Translator::Entry* Translator::bestPattern(
+    const QString& text, const QList<QByteArray>& contexts, int depth) const
+{
     if (depth >= deepest) {
-        return text;
+        return nullptr;
     }
-    const auto weigh = [](const TextPattern& pattern, const QString& candidate) {
-        return pattern.hasPlaces() && pattern.weight() > 0 && pattern.match(candidate) ? pattern.weight() : 0;
+    // "%1 in %2" fits much that is not made of it: something in its places has to be known, too.
+    const auto isSure = [&](const TextPattern& pattern) {
+        if (pattern.isTelling()) {
+            return true;
+        }
+        const auto contents = pattern.match(text);
+        return std::ranges::any_of(*contents, [&](const auto& each) { return isKnown(each.second, depth + 1); });
+    };
+    // Lines are translated one by one, unless they are one text.
+    const bool hasLines = text.contains(QLatin1Char('\n'));
+    const auto weigh = [&](const TextPattern& pattern) {
+        return pattern.weight() > 0 && (!hasLines || pattern.hasLines()) && pattern.match(text) && isSure(pattern)
+            ? pattern.weight()
+            : 0;
     };
     QList<const Entry*> best;
     qsizetype most = 0;
     for (const Entry* entry : m_patterns) {
-        const qsizetype weight = std::max(weigh(entry->englishPattern, text), weigh(entry->otherPattern, text));
+        const qsizetype weight = std::max(weigh(entry->englishPattern), weigh(entry->otherPattern));
         if (weight > most) {
             best.clear();
             most = weight;
@@ -133,10 +149,24 @@ QString Translator::translatedLine(const QString& text, const QList<QByteArray>&
             best.append(entry);
         }
     }
-    if (best.isEmpty()) {
+    return best.isEmpty() ? nullptr : nearest(best, contexts);
+}
+
+QString Translator::translatedLine(const QString& text, const QList<QByteArray>& contexts, int depth) const
+{
+    if (text.isEmpty()) {
         return text;
     }
-    const Entry* entry = nearest(best, contexts);
+    if (const QList<const Entry*> same = m_byText.values(text); !same.isEmpty()) {
+        return present(*nearest(same, contexts));
+    }
+    if (const QList<const Entry*> same = m_byPlainText.values(text); !same.isEmpty()) {
+        return withoutAccessKey(present(*nearest(same, contexts)));
+    }
+    const Entry* entry = bestPattern(text, contexts, depth);
+    if (entry == nullptr) {
+        return text;
+    }
     const bool isEnglishText = entry->englishPattern.match(text).has_value();
     auto contents = *(isEnglishText ? entry->englishPattern : entry->otherPattern).match(text);
     for (auto& [place, content] : contents) {

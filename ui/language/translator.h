@@ -56,6 +56,8 @@ private:
 
     const Entry* entryOf(const char* context, const char* source, const char* comment) const;
     [[nodiscard]] const QString& present(const Entry& entry) const;
+    [[nodiscard]] bool isKnown(const QString& text, int depth) const;
+    [[nodiscard]] const Entry* bestPattern(const QString& text, const QList<QByteArray>& contexts, int depth) const;
     [[nodiscard]] QString translatedLine(const QString& text, const QList<QByteArray>& contexts, int depth) const;
     /// The nearest to `contexts` of those that say something in the present language.
     [[nodiscard]] static const Entry* nearest(const QList<const Entry*>& entries, const QList<QByteArray>& contexts);
@@ -66,6 +68,7 @@ private:
     mutable QMutex m_mutex;
     mutable QHash<QByteArray, const Entry*> m_byKey;
     mutable QMultiHash<QString, const Entry*> m_byText;
+    mutable QMultiHash<QString, const Entry*> m_byPlainText; ///< without access keys, where there are any
     mutable std::deque<Entry> m_entries;
     mutable std::vector<const Entry*> m_patterns; ///< entries with places
 };

@@ -85,6 +85,7 @@ MemoryPlannerDialog::MemoryPlannerDialog(QWidget* parent)
     , m_table(new QTableWidget(fitsRow + 1, static_cast<int>(policies.size())))
     , m_assumptions(new QLabel)
 {
+    keepWords(m_optimizer);
     setWindowTitle(tr("Memory planner"));
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(16, 16, 16, 16);
@@ -145,7 +146,7 @@ NumberField* MemoryPlannerDialog::addNumber(
 {
     constexpr double most = 1 << 24;
     auto* field = new NumberField;
-    field->setAccessibleName(QString(name).remove(QLatin1Char('&')));
+    field->setAccessibleName(withoutAccessKey(name));
     field->setHint(tip);
     field->setInteger(true);
     field->setRange(least, most, tr("a whole number from %1 to %2").arg(least).arg(static_cast<qint64>(most)));

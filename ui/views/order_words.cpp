@@ -250,21 +250,20 @@ std::vector<OrderNote> orderNotes(const LaneConfig& lane, double scale)
 
 QString blockLabel(StepBlock block)
 {
-    // Words that mean something else elsewhere.
-    const auto tr = [](const char* text) { return QCoreApplication::translate("StepBlock", text); };
+    // A context of their own: these words mean something else elsewhere.
     switch (block) {
     case StepBlock::Unscale:
-        return tr(QT_TRANSLATE_NOOP("StepBlock", "unscale"));
+        return QCoreApplication::translate("StepBlock", "unscale");
     case StepBlock::Check:
-        return tr(QT_TRANSLATE_NOOP("StepBlock", "check"));
+        return QCoreApplication::translate("StepBlock", "check");
     case StepBlock::Clip:
-        return tr(QT_TRANSLATE_NOOP("StepBlock", "clip"));
+        return QCoreApplication::translate("StepBlock", "clip");
     case StepBlock::Step:
-        return tr(QT_TRANSLATE_NOOP("StepBlock", "step"));
+        return QCoreApplication::translate("StepBlock", "step");
     case StepBlock::Update:
-        return tr(QT_TRANSLATE_NOOP("StepBlock", "update"));
+        return QCoreApplication::translate("StepBlock", "update");
     case StepBlock::Schedule:
-        return tr(QT_TRANSLATE_NOOP("StepBlock", "schedule"));
+        return QCoreApplication::translate("StepBlock", "schedule");
     }
     return {};
 }

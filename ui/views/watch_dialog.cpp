@@ -90,6 +90,7 @@ WatchDialog::WatchDialog(SessionController* controller, QWidget* parent)
     , m_change(new QPushButton(tr("C&hange")))
     , m_remove(new QPushButton(tr("&Remove")))
 {
+    keepWords(m_lane);
     setObjectName(QStringLiteral("watchDialog"));
     setWindowTitle(tr("Watchpoints"));
     auto* column = new QVBoxLayout(this);
@@ -176,6 +177,7 @@ WatchDialog::WatchDialog(SessionController* controller, QWidget* parent)
     fillList();
     resize(fontMetrics().averageCharWidth() * 84, fontMetrics().height() * 26);
     whenLanguageChanges(this, [this] {
+        m_condition->setToolTip(conditionHelp());
         fillList();
         fillLanes();
     });
