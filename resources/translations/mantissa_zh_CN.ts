@@ -3941,7 +3941,7 @@
         </message>
         <message>
             <source>inf, NaN</source>
-            <translation>inf、NaN</translation>
+            <translation>inf, NaN</translation>
         </message>
         <message>
             <source>%1 elements are zero: %2 of them were flushed when they were rounded</source>

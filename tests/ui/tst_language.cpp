@@ -6,6 +6,7 @@
 #include "tests/ui/window_texts.h"
 #include "ui/language/language.h"
 #include "ui/language/text_pattern.h"
+#include "ui/protocol/protocol_dialog.h"
 #include "ui/session/app_paths.h"
 #include "ui/session/shipped_texts.h"
 #include "ui/views/events_view.h"
@@ -20,6 +21,8 @@
 #include <QDockWidget>
 #include <QProcess>
 #include <QRegularExpression>
+#include <QSignalSpy>
+#include <QSpinBox>
 #include <QTabWidget>
 #include <QTemporaryDir>
 #include <QTest>
@@ -155,6 +158,8 @@ private slots:
     void theSwitchedWindowSaysWhatAFreshOneSays();
     void theMenuSwitchesAndRemembers();
     void theSessionGoesOn();
+    void findingsFollow();
+    void reportsSpeakTheLanguageAndJsonEnglish();
     void shippedTextsFollow();
     void namesOfLanesFit();
 
@@ -448,6 +453,64 @@ void TestLanguage::theSessionGoesOn()
         QCOMPARE(
             after->lanes[lane].summary->weightsHash, whole->controller()->status()->lanes[lane].summary->weightsHash);
     }
+}
+
+void TestLanguage::findingsFollow()
+{
+    m_folders.push_back(std::make_unique<QTemporaryDir>());
+    auto window = openWindow(*m_folders.back());
+    auto document = nlohmann::json::parse(smallExperimentText());
+    document["clip"] = {{"order", "clip-then-unscale"}, {"max_norm", 1}};
+    window->openFile(writeFileIn(*m_folders.back(), QStringLiteral("small.json"), document.dump()));
+    QTRY_COMPARE_WITH_TIMEOUT(stateOf(*window), SessionState::Ready, patienceMs);
+    window->controller()->run();
+    QTRY_COMPARE_WITH_TIMEOUT(stateOf(*window), SessionState::Finished, patienceMs);
+    window->laneList()->select(window->laneList()->lanes()[1]);
+    window->actionNamed(QStringLiteral("showFindings"))->trigger();
+    FindingsPanel* findings = window->findings();
+    const QString english = QStringLiteral("Unscale first, then clip");
+    QTRY_VERIFY_WITH_TIMEOUT(findings->text().contains(english), patienceMs);
+    changeLanguage(Language::Chinese);
+    QTRY_VERIFY_WITH_TIMEOUT(findings->text().contains(QStringLiteral("先反缩放，再裁剪（clip.order")), patienceMs);
+    QVERIFY(!findings->text().contains(english));
+    changeLanguage(Language::English);
+    QTRY_VERIFY_WITH_TIMEOUT(findings->text().contains(english), patienceMs);
+}
+
+void TestLanguage::reportsSpeakTheLanguageAndJsonEnglish()
+{
+    const QTemporaryDir folder;
+    changeLanguage(Language::Chinese);
+    ProtocolDialog dialog(smallExperiment(), "auto", false);
+    dialog.show();
+    for (auto* box : dialog.findChildren<QSpinBox*>()) {
+        box->setValue(box->minimum());
+    }
+    QSignalSpy ended(&dialog, &ProtocolDialog::ended);
+    dialog.start();
+    QTRY_VERIFY_WITH_TIMEOUT(ended.count() == 1, patienceMs);
+    QVERIFY(dialog.result());
+    const auto saved = [&](const QString& name) {
+        dialog.saveTo(folder.filePath(name));
+        QFile file(folder.filePath(name));
+        return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
+    };
+    const QRegularExpression chinese(QStringLiteral("\\p{Han}"));
+    const QString page = saved(QStringLiteral("report.html"));
+    QVERIFY(page.contains(QStringLiteral("问题与回答")));
+    QVERIFY(page.contains(QStringLiteral("lang=\"zh-CN\"")));
+    QVERIFY(!page.contains(QStringLiteral("Loss curves equal")));
+    QVERIFY(saved(QStringLiteral("report.pdf")).startsWith(QStringLiteral("%PDF")));
+    const QString json = saved(QStringLiteral("report.json"));
+    QVERIFY(json.contains(QStringLiteral("Loss curves equal within noise?")));
+    QVERIFY(!json.contains(chinese));
+    // What is shown is said again, too.
+    const auto answers = [&] { return textsOf(&dialog).values().join(QLatin1Char('\n')); };
+    QVERIFY(answers().contains(QStringLiteral("损失曲线在噪声范围内相同吗")));
+    changeLanguage(Language::English);
+    QVERIFY(answers().contains(QStringLiteral("Loss curves equal within noise?")));
+    QVERIFY2(!answers().contains(chinese), qPrintable(answers()));
+    QVERIFY(!saved(QStringLiteral("report.html")).contains(chinese));
 }
 
 void TestLanguage::shippedTextsFollow()
