@@ -2,6 +2,8 @@
 
 #include "app/gui/screenshot.h"
 #include "engine/store/run_store.h"
+#include "ui/language/language.h"
+#include "ui/session/app_paths.h"
 #include "ui/views/main_window.h"
 
 #include <QApplication>
@@ -42,6 +44,8 @@ LaunchOptions parseCommandLine(const QApplication& application)
     const QCommandLineOption size(QStringLiteral("size"), QStringLiteral("Window size of the picture."),
         QStringLiteral("WxH"), QStringLiteral("1280x800"));
     const QCommandLineOption theme(QStringLiteral("theme"), QStringLiteral("light or dark."), QStringLiteral("NAME"));
+    const QCommandLineOption language(
+        QStringLiteral("language"), QStringLiteral("system, en or zh_CN, this time."), QStringLiteral("CODE"));
     const QCommandLineOption experiment(
         QStringLiteral("experiment"), QStringLiteral("Experiment to open."), QStringLiteral("FILE"));
     const QCommandLineOption runSteps(QStringLiteral("run-steps"),
@@ -51,8 +55,8 @@ LaunchOptions parseCommandLine(const QApplication& application)
     const QCommandLineOption presenter(QStringLiteral("presenter"), QStringLiteral("Begin in the presenter layout."));
     const QCommandLineOption trigger(QStringLiteral("trigger"),
         QStringLiteral("Trigger an action of the window before the picture."), QStringLiteral("ACTION"));
-    parser.addOptions(
-        {database, noDatabase, screenshot, size, theme, experiment, runSteps, keepRunning, presenter, trigger});
+    parser.addOptions({database, noDatabase, screenshot, size, theme, language, experiment, runSteps, keepRunning,
+        presenter, trigger});
     parser.process(application);
 
     LaunchOptions options;
@@ -69,6 +73,12 @@ LaunchOptions parseCommandLine(const QApplication& application)
     options.theme = parser.value(theme);
     if (!options.theme.isEmpty() && options.theme != QLatin1String("light") && options.theme != QLatin1String("dark")) {
         throw UsageError {QStringLiteral("--theme %1: light or dark").arg(options.theme)};
+    }
+    if (parser.isSet(language)) {
+        options.language = languageFromCode(parser.value(language));
+        if (!options.language) {
+            throw UsageError {QStringLiteral("--language %1: system, en or zh_CN").arg(parser.value(language))};
+        }
     }
     bool isNumber = false;
     options.runSteps = parser.value(runSteps).toLongLong(&isNumber);
@@ -89,6 +99,8 @@ LaunchOptions parseCommandLine(const QApplication& application)
 int launch(const LaunchOptions& options)
 {
     const bool isPicture = !options.screenshot.isEmpty();
+    // A picture is to be the same for everyone who takes it.
+    installLanguage(options.language.value_or(isPicture ? Language::English : storedLanguage()));
     MainWindow window({options.database, !isPicture});
     if (!options.theme.isEmpty()) {
         window.setTheme(options.theme == QLatin1String("dark") ? MainWindow::Theme::Dark : MainWindow::Theme::Light);

@@ -1,6 +1,8 @@
 /// Puts the window together from the command line.
 #pragma once
 
+#include "ui/language/language.h"
+
 #include <QSize>
 #include <QString>
 #include <QStringList>
@@ -18,6 +20,7 @@ struct LaunchOptions
     std::filesystem::path database; ///< empty: runs are not stored
     QString screenshot; ///< file to write; empty: a window for people
     QSize size {1280, 800};
+    std::optional<Language> language; ///< nothing: the one that was chosen in the window
     QString theme; ///< "light", "dark", or empty
     long long runSteps = 0; ///< before the screenshot
     bool keepRunning = false; ///< take it while training goes on

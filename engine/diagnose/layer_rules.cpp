@@ -1,3 +1,4 @@
+#include "engine/core/phrase.h"
 #include "engine/diagnose/rules.h"
 #include "engine/formats/dtype.h"
 
@@ -47,8 +48,8 @@ Finding findingOn(const RunFacts& facts, std::string rule, const LayerFigures& l
 std::string andMore(std::size_t layers)
 {
     return layers < 2 ? ""
-        : layers == 2 ? " One more layer is as bad."
-                      : fmt::format(" {} more layers are as bad.", layers - 1);
+        : layers == 2 ? phrase(" One more layer is as bad.")
+                      : phrase(" {} more layers are as bad.", layers - 1);
 }
 
 /// ReLU units that give 0 for every sample.
@@ -65,14 +66,14 @@ Result deadUnits(const RunFacts& facts)
     Finding finding = findingOn(facts, "dead_layer", worst, LayerMeasure::Dead);
     finding.severity = share == 1 ? Severity::Problem : Severity::Warning;
     finding.title = share == 1
-        ? fmt::format("All units of {} are dead: they are 0 for every sample, so no gradient passes them.{}",
-            worst.name, andMore(layers.size()))
-        : fmt::format("{:.3g} % of the units of {} are dead: they are 0 for every sample of a batch.{}", share * 100,
+        ? phrase("All units of {} are dead: they are 0 for every sample, so no gradient passes them.{}", worst.name,
+            andMore(layers.size()))
+        : phrase("{:.3g} % of the units of {} are dead: they are 0 for every sample of a batch.{}", share * 100,
             worst.name, andMore(layers.size()));
     finding.evidence = {{"dead_share", sharesOf(layers, LayerMeasure::Dead)}};
-    finding.advice
-        = "A ReLU dies when a step pushes what comes before it far below 0: lower the learning rate, or use an "
-          "activation with a gradient on both sides (gelu, silu). Not the scaler's doing, and no scale revives it.";
+    finding.advice = phrase(
+        "A ReLU dies when a step pushes what comes before it far below 0: lower the learning rate, or use an "
+        "activation with a gradient on both sides (gelu, silu). Not the scaler's doing, and no scale revives it.");
     return finding;
 }
 
@@ -87,12 +88,12 @@ Result saturated(const RunFacts& facts)
     const LayerFigures& first = *layers.front();
     Finding finding = findingOn(facts, "saturated_activation", first, LayerMeasure::Saturated);
     finding.severity = facts.isStill() || facts.zeroGradients * 2 > facts.steps ? Severity::Problem : Severity::Warning;
-    finding.title = fmt::format("{:.3g} % of {} is saturated: its derivative there is below 1 % of the largest.{}",
+    finding.title = phrase("{:.3g} % of {} is saturated: its derivative there is below 1 % of the largest.{}",
         first[LayerMeasure::Saturated] * 100, first.name, andMore(layers.size()));
     finding.evidence = {{"saturated_share", sharesOf(layers, LayerMeasure::Saturated)}};
-    finding.advice = fmt::format("Layers before it hardly learn{}. Smaller initial weights or a lower learning rate, a "
-                                 "normalisation before it, or an activation that does not saturate.",
-        facts.lower == DType::Float16 ? ", and in FP16 what is left of their gradient is flushed first" : "");
+    finding.advice = phrase("Layers before it hardly learn{}. Smaller initial weights or a lower learning rate, a "
+                            "normalisation before it, or an activation that does not saturate.",
+        facts.lower == DType::Float16 ? phrase(", and in FP16 what is left of their gradient is flushed first") : "");
     return finding;
 }
 
@@ -114,10 +115,10 @@ Result lostGradient(const RunFacts& facts)
     finding.severity = Severity::Problem;
     finding.confidence = Confidence::Certain;
     finding.title = isZero
-        ? fmt::format(
+        ? phrase(
             "The gradient of {} is 0, but not in FP32: the layer does not learn.{}", first.name, andMore(layers.size()))
-        : fmt::format("The gradient of {} is off by {:.3g} % of what FP32 has for the same weights and batch.{}",
-            first.name, first[LayerMeasure::RelativeError] * 100, andMore(layers.size()));
+        : phrase("The gradient of {} is off by {:.3g} % of what FP32 has for the same weights and batch.{}", first.name,
+            first[LayerMeasure::RelativeError] * 100, andMore(layers.size()));
     finding.evidence = {{"relative_error", sharesOf(layers, LayerMeasure::RelativeError)},
         {"layers_with_gradients", std::ranges::count_if(facts.layers, [](const LayerFigures& layer) {
              return !std::isnan(layer[LayerMeasure::GradientNorm]);
@@ -126,17 +127,19 @@ Result lostGradient(const RunFacts& facts)
     const bool hasFp16 = facts.lower == DType::Float16
         || std::ranges::any_of(overrides, [](const auto& each) { return each.second == nameOf(DType::Float16); });
     const std::string lost = isZero
-        ? "It is flushed to zero, there or on its way back through the layers above. "
-        : "What was flushed or rounded off in the layers above is missing in it, and what is left points elsewhere. ";
+        ? phrase("It is flushed to zero, there or on its way back through the layers above. ")
+        : phrase("What was flushed or rounded off in the layers above is missing in it, and what is left points "
+                 "elsewhere. ");
     if (hasFp16) {
         finding.advice = lost
-            + (facts.hasScaler ? "Raise the scale."
-                               : "If the loss still falls, that is the other layers' work. Use a scaler, or BF16.");
+            + (facts.hasScaler
+                    ? phrase("Raise the scale.")
+                    : phrase("If the loss still falls, that is the other layers' work. Use a scaler, or BF16."));
         finding.fix = scaleThatMovesFix(facts);
     } else {
         finding.advice = lost
-            + "BF16 has FP32's range but three digits fewer: give the ops around the layer FP32 "
-              "(precision.overrides).";
+            + phrase("BF16 has FP32's range but three digits fewer: give the ops around the layer FP32 "
+                     "(precision.overrides).");
     }
     return finding;
 }
@@ -165,10 +168,11 @@ Result nearOverflow(const RunFacts& facts)
     finding.measure = LayerMeasure::ActivationLargest;
     finding.firstStep = step;
     finding.lastStep = step;
-    finding.title = fmt::format("{} reaches {:.4g}; FP16 ends at {:.0f}.", largest->tensor, largest->largest, limit);
+    finding.title = phrase("{} reaches {:.4g}; FP16 ends at {:.0f}.", largest->tensor, largest->largest, limit);
     finding.evidence = {{"largest", largest->largest}, {"limit", limit}};
-    finding.advice = "No scaler helps: it scales gradients, not activations. Give the op FP32 (precision.overrides), "
-                     "use BF16, or normalise before it.";
+    finding.advice
+        = phrase("No scaler helps: it scales gradients, not activations. Give the op FP32 (precision.overrides), "
+                 "use BF16, or normalise before it.");
     return finding;
 }
 
@@ -218,14 +222,14 @@ Result tinyInit(const RunFacts& facts)
     finding.measure = LayerMeasure::GradientNorm;
     finding.firstStep = 0;
     finding.lastStep = facts.lastStep;
-    finding.title = fmt::format("{} begins at {:.2g} of the size that lets a signal through, or less.{}",
-        smallest->tensor, gain, andMore(count));
+    finding.title = phrase("{} begins at {:.2g} of the size that lets a signal through, or less.{}", smallest->tensor,
+        gain, andMore(count));
     finding.evidence = {{"initial_gain", gain}, {"first_loss", facts.firstLoss}, {"last_loss", facts.lastLoss}};
-    finding.advice
-        = "Signals shrink by such factors on their way in and gradients on their way back, and FP16 flushes these "
-          "first. Initialise by the number of inputs (model.init_gain 1, no init_std), or normalise between the "
-          "layers; a scaler "
-          "mends the flushing alone.";
+    finding.advice = phrase(
+        "Signals shrink by such factors on their way in and gradients on their way back, and FP16 flushes these "
+        "first. Initialise by the number of inputs (model.init_gain 1, no init_std), or normalise between the "
+        "layers; a scaler "
+        "mends the flushing alone.");
     if (facts.config.model.initGain < 1) {
         finding.fix = {{"model.init_gain", 1}};
     }

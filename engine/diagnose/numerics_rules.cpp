@@ -1,3 +1,4 @@
+#include "engine/core/phrase.h"
 #include "engine/diagnose/rules.h"
 #include "engine/formats/dtype.h"
 
@@ -81,16 +82,16 @@ Result fallingScale(const RunFacts& facts)
     Finding finding {.rule = "scale_collapse", .severity = Severity::Problem, .confidence = Confidence::Likely};
     finding.firstStep = known[top]->step;
     finding.lastStep = known.back()->step;
-    finding.title = fmt::format("The scale falls without end: from {:.4g} at step {} to {:.3g} at step {}.",
+    finding.title = phrase("The scale falls without end: from {:.4g} at step {} to {:.3g} at step {}.",
         known[top]->scale, known[top]->step, known.back()->scale, known.back()->step);
     finding.evidence
         = {{"scale_before", known[top]->scale}, {"scale_now", known.back()->scale}, {"losses_not_finite", badLosses}};
     finding.advice = badLosses > 0
-        ? "The loss is not finite either, so no scale can help. Find what is infinite before it: the data, the "
-          "weights, "
-          "or an activation too large for the format."
-        : "Below 1 a smaller scale rarely helps: the raw gradient is infinite or NaN at any. Look at the data of the "
-          "first step of the fall, and for a layer whose activations or gradients leave FP16's range.";
+        ? phrase("The loss is not finite either, so no scale can help. Find what is infinite before it: the data, the "
+                 "weights, or an activation too large for the format.")
+        : phrase(
+            "Below 1 a smaller scale rarely helps: the raw gradient is infinite or NaN at any. Look at the data of "
+            "the first step of the fall, and for a layer whose activations or gradients leave FP16's range.");
     return finding;
 }
 
@@ -106,25 +107,29 @@ Result brokenNumbers(const RunFacts& facts)
     finding.lastStep = facts.lastStep;
     finding.evidence = {{"since_step", since}, {"loss_before", facts.lossBefore(finding.firstStep)}};
     if (!facts.knows(KnownSettings)) {
-        finding.title = fmt::format("The loss stopped being finite at step {}.", since);
+        finding.title = phrase("The loss stopped being finite at step {}.", since);
         finding.advice
-            = "The log does not say where that arose. If gradients were infinite before the loss was, the "
-              "backward pass overflowed; if a scaler skipped those steps and the loss broke all the same, the "
-              "forward pass or the data did. Train in FP32 or BF16 from a checkpoint before it: what is finite "
-              "there overflowed in 16 bits.";
+            = phrase("The log does not say where that arose. If gradients were infinite before the loss was, the "
+                     "backward pass overflowed; if a scaler skipped those steps and the loss broke all the same, the "
+                     "forward pass or the data did. Train in FP32 or BF16 from a checkpoint before it: what is finite "
+                     "there overflowed in 16 bits.");
     } else if (!facts.origin.empty()) {
-        finding.title = fmt::format("Numbers stopped being finite; the first were in {}.", facts.origin);
+        finding.title = phrase("Numbers stopped being finite; the first were in {}.", facts.origin);
         finding.advice = facts.hasScaler
-            ? "Give that op FP32 (precision.overrides) or the lane BF16; the scaler cannot mend what is infinite "
-              "without it."
-            : "Give that op FP32 (precision.overrides), or use BF16, or a scaler if it arose in the backward pass.";
+            ? phrase(
+                "Give that op FP32 (precision.overrides) or the lane BF16; the scaler cannot mend what is infinite "
+                "without it.")
+            : phrase(
+                "Give that op FP32 (precision.overrides), or use BF16, or a scaler if it arose in the backward pass.");
     } else {
-        finding.title = "Numbers stopped being finite, but not by a rounding to 16 bits.";
-        finding.advice = "They arose in FP32: look at the data, the learning rate and the initial weights first.";
+        finding.title = phrase("Numbers stopped being finite, but not by a rounding to 16 bits.");
+        finding.advice
+            = phrase("They arose in FP32: look at the data, the learning rate and the initial weights first.");
     }
     if (facts.fp32DivergesToo()) {
-        finding.advice = "The FP32 lane breaks too, so it is not the precision's doing but something both share: the "
-                         "settings, the learning rate or the data.";
+        finding.advice
+            = phrase("The FP32 lane breaks too, so it is not the precision's doing but something both share: the "
+                     "settings, the learning rate or the data.");
         finding.evidence["fp32_breaks_too"] = true;
         finding.fix = slowerFix(facts.config);
     } else if (!facts.run.siblings.empty()) {
@@ -154,26 +159,30 @@ Result collapsingScale(const RunFacts& facts)
     finding.evidence = {{"skipped_in_a_row", skips->length()}, {"scale_before", inStretch.front().scale},
         {"scale_now", inStretch.back().scale}, {"updates_since", 0}, {"losses_not_finite", badLosses}};
     const std::string place
-        = facts.origin.empty() ? "" : fmt::format("; the first non-finite numbers were in {}", facts.origin);
+        = facts.origin.empty() ? "" : phrase("; the first non-finite numbers were in {}", facts.origin);
     if (static_cast<std::size_t>(badLosses) == inStretch.size()) {
-        finding.title = fmt::format(
-            "Every step is skipped, but the scale is not the cause: the loss itself is not finite{}.", place);
+        finding.title
+            = phrase("Every step is skipped, but the scale is not the cause: the loss itself is not finite{}.", place);
         finding.advice = facts.fp32DivergesToo()
-            ? "The FP32 lane breaks too: look at the data, the weights and the learning rate, not at the scaler."
-            : "No scale can help. Find what is infinite before the loss: the data, the weights, or an activation too "
-              "large "
-              "for the format (then BF16, or FP32 for that op).";
+            ? phrase(
+                "The FP32 lane breaks too: look at the data, the weights and the learning rate, not at the scaler.")
+            : phrase(
+                "No scale can help. Find what is infinite before the loss: the data, the weights, or an activation too "
+                "large "
+                "for the format (then BF16, or FP32 for that op).");
     } else {
         const bool isFixed = hasFixedScale(facts, inStretch);
         finding.title = isFixed
-            ? fmt::format("Every step is skipped: the gradient overflows at the scale of {:.3g}, which never moves{}.",
+            ? phrase("Every step is skipped: the gradient overflows at the scale of {:.3g}, which never moves{}.",
                 inStretch.back().scale, place)
-            : fmt::format("Every step is skipped: the gradient overflows at every scale tried{}.", place);
+            : phrase("Every step is skipped: the gradient overflows at every scale tried{}.", place);
         finding.advice = facts.fp32DivergesToo()
-            ? "The FP32 lane diverges too, so the training is at fault, not the precision: lower the learning rate."
-            : isFixed ? "Choose a smaller scale, or a scaler that backs off."
-                      : "If the scale is far below 1, the raw gradient is infinite or NaN: look at the data and at the "
-                        "first op named. If it stands at a floor, lower the floor or make the loss smaller.";
+            ? phrase(
+                "The FP32 lane diverges too, so the training is at fault, not the precision: lower the learning rate.")
+            : isFixed
+            ? phrase("Choose a smaller scale, or a scaler that backs off.")
+            : phrase("If the scale is far below 1, the raw gradient is infinite or NaN: look at the data and at the "
+                     "first op named. If it stands at a floor, lower the floor or make the loss smaller.");
     }
     if (const std::string fault = faultBefore(facts, skips->first); !fault.empty()) {
         finding.advice = fault + finding.advice;
@@ -206,12 +215,13 @@ Result badBatch(const RunFacts& facts)
     finding.lastStep = isolated->last;
     finding.op = facts.originStep == isolated->first ? facts.origin : "";
     finding.title
-        = fmt::format("The loss of step {} is not finite, those around it are: one batch is bad.", isolated->first);
+        = phrase("The loss of step {} is not finite, those around it are: one batch is bad.", isolated->first);
     finding.evidence = {{"times", count}};
     finding.advice = facts.config.accumulation.steps > 1 && !facts.config.accumulation.guard
-        ? "Look at the samples of that step. Nothing guards the micro-batches, so the bad one cost the whole step: "
-          "accumulation.guard drops it alone."
-        : "Look at the samples of that step for NaN, infinity and values far outside the rest.";
+        ? phrase(
+            "Look at the samples of that step. Nothing guards the micro-batches, so the bad one cost the whole step: "
+            "accumulation.guard drops it alone.")
+        : phrase("Look at the samples of that step for NaN, infinity and values far outside the rest.");
     finding.advice = faultBefore(facts, isolated->first) + finding.advice;
     if (facts.config.accumulation.steps > 1 && !facts.config.accumulation.guard) {
         finding.fix = {{"accumulation.guard", true}};
@@ -242,11 +252,12 @@ Result underflow(const RunFacts& facts)
     finding.lastStep = facts.lastStep;
     finding.evidence = {{"flushed_share", facts.flushed}, {"steps_with_zero_gradient", facts.zeroGradients},
         {"first_loss", facts.firstLoss}, {"last_loss", facts.lastLoss}, {"scale", facts.maxScale}};
-    finding.title = isDead ? "The whole gradient is zero in most steps: FP16 rounds it away, and nothing is learnt."
-                           : fmt::format("{:.2g} % of the gradient is rounded to zero in FP16{}.", facts.flushed * 100,
-                               standsStill ? ", and the loss does not move" : "");
-    finding.advice = facts.hasScaler ? "Raise the scale: what is flushed lies below 2^-25 divided by it."
-                                     : "Use a scaler, a fixed scale of 1024 or more, or BF16.";
+    finding.title = isDead
+        ? phrase("The whole gradient is zero in most steps: FP16 rounds it away, and nothing is learnt.")
+        : phrase("{:.2g} % of the gradient is rounded to zero in FP16{}.", facts.flushed * 100,
+            standsStill ? phrase(", and the loss does not move") : "");
+    finding.advice = facts.hasScaler ? phrase("Raise the scale: what is flushed lies below 2^-25 divided by it.")
+                                     : phrase("Use a scaler, a fixed scale of 1024 or more, or BF16.");
     finding.fix = scaleThatMovesFix(facts);
     nameWorstLayer(finding, facts, isDead ? LayerMeasure::RelativeError : LayerMeasure::Flushed);
     return finding;
@@ -260,13 +271,13 @@ Result zeroGradient(const RunFacts& facts)
     Finding finding {.rule = "zero_gradient", .severity = Severity::Problem, .confidence = Confidence::Certain};
     finding.firstStep = facts.firstStep;
     finding.lastStep = facts.lastStep;
-    finding.title = "The whole gradient is zero in most steps, although the loss is not.";
+    finding.title = phrase("The whole gradient is zero in most steps, although the loss is not.");
     finding.evidence = {{"steps_with_zero_gradient", facts.zeroGradients}, {"steps", facts.steps}};
     finding.advice = facts.knows(KnownSettings)
-        ? "Not FP16's doing: look for saturated or dead activations, or a loss that does not depend on the weights."
-        : "If it trains in FP16, gradients may all be rounded to zero: a scaler, or BF16, shows. Else look for "
-          "saturated "
-          "or dead activations, or a loss that does not depend on the weights.";
+        ? phrase("Not FP16's doing: look for saturated or dead activations, or a loss that does not depend on the "
+                 "weights.")
+        : phrase("If it trains in FP16, gradients may all be rounded to zero: a scaler, or BF16, shows. Else look for "
+                 "saturated or dead activations, or a loss that does not depend on the weights.");
     return finding;
 }
 
@@ -286,15 +297,14 @@ Result lostUpdates(const RunFacts& facts)
         .confidence = standsStill ? Confidence::Certain : Confidence::Likely};
     finding.firstStep = facts.firstStep;
     finding.lastStep = facts.lastStep;
-    finding.title
-        = fmt::format("Updates are small against half a unit in the last place of {} weights, so part of them is "
-                      "rounded away.",
-            facts.lower == DType::Float16 ? "FP16" : "BF16");
+    finding.title = phrase("Updates are small against half a unit in the last place of {} weights, so part of them is "
+                           "rounded away.",
+        facts.lower == DType::Float16 ? "FP16" : "BF16");
     finding.evidence = {{"median_update_ratio", facts.updateRatio}, {"half_ulp_of_one", halfUlp},
         {"steps_without_any_change", facts.unmoved}};
     finding.advice
-        = "Keep FP32 masters (precision.weights = master), or round at random (half-stochastic), or compensate "
-          "(half-kahan).";
+        = phrase("Keep FP32 masters (precision.weights = master), or round at random (half-stochastic), or compensate "
+                 "(half-kahan).");
     finding.fix = mastersFix(facts.config);
     nameWorstLayer(finding, facts, LayerMeasure::Unmoved);
     return finding;

@@ -1,10 +1,9 @@
 #include "engine/diagnose/run_facts.h"
 
 #include "engine/autocast/policy.h"
+#include "engine/core/phrase.h"
 #include "engine/core/statistics.h"
 #include "engine/train/fault.h"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -304,7 +303,7 @@ RunFacts factsOf(const RunView& run)
 
 std::string faultSentence(const Event& fault)
 {
-    return fmt::format("{} = {} was injected at step {}. ", fault.path, fault.after, fault.step);
+    return phrase("{} = {} was injected at step {}. ", fault.path, fault.after, fault.step);
 }
 
 } // namespace mantissa

@@ -1,3 +1,4 @@
+#include "engine/core/phrase.h"
 #include "engine/diagnose/rules.h"
 
 #include <fmt/format.h>
@@ -52,13 +53,13 @@ Result skipsInARhythm(const RunFacts& facts)
     finding.op = facts.origin;
     finding.firstStep = later.front().first;
     finding.lastStep = later.back().last;
-    finding.title = fmt::format("Every {}th step is skipped, at scales at which the steps between are not: what comes "
-                                "every {} steps never takes effect.",
+    finding.title = phrase("Every {}th step is skipped, at scales at which the steps between are not: what comes "
+                           "every {} steps never takes effect.",
         distance, distance);
     finding.evidence = {{"every_steps", distance}, {"times", later.size()}, {"steps_taken_at_scale", fits}};
     finding.advice
-        = "Look for a term of the loss, a regulariser or data that comes in this rhythm, and make it smaller or "
-          "part of every step.";
+        = phrase("Look for a term of the loss, a regulariser or data that comes in this rhythm, and make it smaller or "
+                 "part of every step.");
     if (!facts.faults.empty()) {
         finding.advice = faultSentence(*facts.faults.front()) + finding.advice;
     }
@@ -79,11 +80,10 @@ Result atFloor(const RunFacts& facts)
     Finding finding {.rule = "scale_at_floor", .severity = Severity::Problem, .confidence = Confidence::Certain};
     finding.lastStep = facts.lastStep;
     finding.firstStep = facts.skips.back().first;
-    finding.title
-        = fmt::format("The scale stands at its floor of {} and steps are still skipped ({} times).", floor, stuck);
+    finding.title = phrase("The scale stands at its floor of {} and steps are still skipped ({} times).", floor, stuck);
     finding.evidence = {{"floor", floor}, {"skipped_at_floor", stuck}};
-    finding.advice
-        = "Gradients are too large even there: make the loss or the targets smaller, lower the floor, or use BF16.";
+    finding.advice = phrase(
+        "Gradients are too large even there: make the loss or the targets smaller, lower the floor, or use BF16.");
     if (!facts.fp32DivergesToo()) {
         finding.fix = bf16Fix();
     }
@@ -108,11 +108,11 @@ Result absorbs(const RunFacts& facts)
     Finding finding {.rule = "hysteresis_absorbs", .severity = Severity::Info, .confidence = Confidence::Certain};
     finding.firstStep = first;
     finding.lastStep = facts.lastStep;
-    finding.title = fmt::format(
-        "{} step{} skipped without the scale falling: the scaler's hysteresis absorbs the first overflows.", count,
-        count == 1 ? " was" : "s were");
+    finding.title
+        = phrase("{} step{} skipped without the scale falling: the scaler's hysteresis absorbs the first overflows.",
+            count, count == 1 ? " was" : "s were");
     finding.evidence = {{"absorbed", count}, {"hysteresis", parameterOf(facts, "hysteresis", 0)}};
-    finding.advice = "That is how it is meant; a hysteresis of 1 lowers the scale at once.";
+    finding.advice = phrase("That is how it is meant; a hysteresis of 1 lowers the scale at once.");
     return finding;
 }
 
@@ -132,14 +132,19 @@ Result oscillates(const RunFacts& facts)
     Finding finding {.rule = "scale_oscillates", .severity = Severity::Warning, .confidence = Confidence::Likely};
     finding.firstStep = facts.leadingSkips.last + 1;
     finding.lastStep = facts.lastStep;
-    finding.title = fmt::format(
-        "The scale grows into overflow again and again: {} growths, {} backoffs, {}{:.2g} % of the steps skipped.",
-        facts.growths, facts.backoffs, facts.knowsSkips ? "" : "at least ", rate * 100);
+    finding.title = facts.knowsSkips
+        ? phrase(
+            "The scale grows into overflow again and again: {} growths, {} backoffs, {:.2g} % of the steps skipped.",
+            facts.growths, facts.backoffs, rate * 100)
+        : phrase(
+            "The scale grows into overflow again and again: {} growths, {} backoffs, at least {:.2g} % of the steps "
+            "skipped.",
+            facts.growths, facts.backoffs, rate * 100);
     finding.evidence = {{"growths", facts.growths}, {"backoffs", facts.backoffs}, {"skipped_share", rate},
         {"growth_interval", interval}};
     finding.advice
-        = fmt::format("The growth interval of {} steps is short: each growth costs about one skipped step. 2000 is "
-                      "the usual one.",
+        = phrase("The growth interval of {} steps is short: each growth costs about one skipped step. 2000 is "
+                 "the usual one.",
             interval);
     finding.fix = {{"scaler.growth_interval", 2000}};
     return finding;
@@ -167,15 +172,17 @@ Result skipsOften(const RunFacts& facts)
     finding.op = facts.origin;
     finding.firstStep = facts.leadingSkips.last + 1;
     finding.lastStep = facts.lastStep;
-    finding.title = fmt::format("{}{:.2g} % of the steps are skipped, beyond the first ones that find the scale.",
-        facts.knowsSkips ? "" : "At least ", rate * 100);
+    finding.title = facts.knowsSkips
+        ? phrase("{:.2g} % of the steps are skipped, beyond the first ones that find the scale.", rate * 100)
+        : phrase("At least {:.2g} % of the steps are skipped, beyond the first ones that find the scale.", rate * 100);
     finding.evidence
         = {{"skipped_share", rate}, {"skipped", facts.skippedLater}, {"losses_not_finite", facts.badLosses.size()}};
     finding.advice = facts.badLosses.empty()
-        ? "The loss is finite, so gradients overflow: a lower learning rate, clipping after unscaling, or FP32 for the "
-          "op "
-          "named."
-        : "The loss is not finite in some of them: look at the data of those steps.";
+        ? phrase("The loss is finite, so gradients overflow: a lower learning rate, clipping after unscaling, or FP32 "
+                 "for the "
+                 "op "
+                 "named.")
+        : phrase("The loss is not finite in some of them: look at the data of those steps.");
     return finding;
 }
 
@@ -187,10 +194,10 @@ Result findsItsScale(const RunFacts& facts)
     Finding finding {.rule = "found_its_scale", .severity = Severity::Info, .confidence = Confidence::Certain};
     finding.firstStep = facts.leadingSkips.first;
     finding.lastStep = facts.leadingSkips.last;
-    finding.title = fmt::format(
+    finding.title = phrase(
         "The first {} steps were skipped while the scale was found: that is normal.", facts.leadingSkips.length());
     finding.evidence = {{"skipped", facts.leadingSkips.length()}, {"first_scale", facts.run.records.front().scale}};
-    finding.advice = "An init_scale nearer to where it settles saves them; nothing else is lost.";
+    finding.advice = phrase("An init_scale nearer to where it settles saves them; nothing else is lost.");
     const auto settled = static_cast<std::size_t>(facts.leadingSkips.length());
     if (facts.hasScaler && facts.knows(KnownSettings) && valueOf(*facts.config.scaler, "init_scale")) {
         finding.fix = {{"scaler.init_scale", facts.run.records[settled].scale}};
@@ -210,10 +217,10 @@ Result runsAway(const RunFacts& facts)
         .confidence = Confidence::Certain};
     finding.firstStep = facts.firstStep;
     finding.lastStep = facts.lastStep;
-    finding.title = fmt::format("The scale has grown to {:.3g}: no overflow stops it.", facts.maxScale);
+    finding.title = phrase("The scale has grown to {:.3g}: no overflow stops it.", facts.maxScale);
     finding.evidence = {{"scale", std::isinf(facts.maxScale) ? nlohmann::json("inf") : nlohmann::json(facts.maxScale)}};
     finding.advice
-        = "In a format with FP32's range a scaler has nothing to find; leave it out, or give it a max_scale.";
+        = phrase("In a format with FP32's range a scaler has nothing to find; leave it out, or give it a max_scale.");
     if (facts.lower != DType::Float16) {
         finding.fix = {{"scaler", nullptr}};
     }
@@ -226,10 +233,10 @@ Result isUseless(const RunFacts& facts)
         return {};
     }
     Finding finding {.rule = "scaler_without_fp16", .severity = Severity::Info, .confidence = Confidence::Certain};
-    finding.title = fmt::format("This lane runs in {}, where a loss scaler changes nothing but the time of a step.",
+    finding.title = phrase("This lane runs in {}, where a loss scaler changes nothing but the time of a step.",
         facts.lower == DType::BFloat16 ? "BF16" : "FP32");
     finding.evidence = {{"scaler_ms", facts.scalerMs}, {"step_ms", facts.stepMs}};
-    finding.advice = "Leave it out: the exponent range is FP32's already.";
+    finding.advice = phrase("Leave it out: the exponent range is FP32's already.");
     finding.fix = {{"scaler", nullptr}};
     return finding;
 }
@@ -250,9 +257,10 @@ Result roundsTwice(const RunFacts& facts)
         return {};
     }
     Finding finding {.rule = "scale_not_a_power_of_two", .severity = Severity::Info, .confidence = Confidence::Certain};
-    finding.title = "The scale is not a power of two, so scaling and unscaling round every gradient once more each.";
+    finding.title
+        = phrase("The scale is not a power of two, so scaling and unscaling round every gradient once more each.");
     finding.evidence = {{"steps", odd}, {"scale", facts.run.records.back().scale}};
-    finding.advice = "Use a power of two, and growth and backoff factors that are: these cost no rounding.";
+    finding.advice = phrase("Use a power of two, and growth and backoff factors that are: these cost no rounding.");
     if (!facts.knows(KnownSettings)) {
         return finding;
     }
@@ -268,15 +276,16 @@ Finding lostScalerState(const RunFacts& facts, std::int64_t step, const std::str
         .rule = "resumed_without_scaler", .severity = Severity::Warning, .confidence = Confidence::Certain};
     finding.firstStep = step;
     finding.lastStep = step;
-    finding.title = fmt::format("The run went on at step {} with a scaler that began again at {}.", step, scale);
+    finding.title = phrase("The run went on at step {} with a scaler that began again at {}.", step, scale);
     if (facts.knowsSkips) {
         const auto behind = std::ranges::count_if(facts.run.records, [step](const StepRecord& record) {
             return record.skipped && record.step >= step && record.step < step + 50;
         });
         finding.evidence = {{"skipped_within_50_steps", behind}};
     }
-    finding.advice = "Keep the scaler's state with the checkpoint: its search for the scale costs steps, and what is "
-                     "flushed meanwhile is lost.";
+    finding.advice
+        = phrase("Keep the scaler's state with the checkpoint: its search for the scale costs steps, and what is "
+                 "flushed meanwhile is lost.");
     return finding;
 }
 

@@ -1,3 +1,4 @@
+#include "engine/core/phrase.h"
 #include "engine/diagnose/rules.h"
 #include "engine/formats/dtype.h"
 #include "engine/formats/round_value.h"
@@ -58,9 +59,9 @@ Result clipsEarly(const RunFacts& facts)
         return {};
     }
     Finding finding = certain("clip_before_unscale", Severity::Problem,
-        fmt::format("Gradients are clipped before they are unscaled: the threshold {} acts as {} / {} = {:.4g}.",
+        phrase("Gradients are clipped before they are unscaled: the threshold {} acts as {} / {} = {:.4g}.",
             thresholdOf(clip), thresholdOf(clip), scale, thresholdOf(clip) / scale),
-        "Unscale first, then clip (clip.order = unscale-then-clip).");
+        phrase("Unscale first, then clip (clip.order = unscale-then-clip)."));
     finding.evidence = {{"threshold", thresholdOf(clip)}, {"scale", scale}, {"acts_as", thresholdOf(clip) / scale},
         {"steps_clipped", facts.clipped}};
     return mended(finding, {{"clip.order", "unscale-then-clip"}});
@@ -72,8 +73,8 @@ Result clipsLate(const RunFacts& facts)
         return {};
     }
     return mended(certain("clip_after_step", Severity::Problem,
-                      "Gradients are clipped after the optimizer's step: it has no effect.",
-                      "Clip between unscaling and the step."),
+                      phrase("Gradients are clipped after the optimizer's step: it has no effect."),
+                      phrase("Clip between unscaling and the step.")),
         rightOrderFix());
 }
 
@@ -86,13 +87,13 @@ Result stepsScaled(const RunFacts& facts)
     const OptimizerConfig& config = facts.config.optimizer;
     Finding finding = certain("step_before_unscale", Severity::Problem,
         config.kind == "sgd"
-            ? fmt::format("The optimizer steps on gradients that still carry the scale: the rate {} acts as {:.4g}.",
+            ? phrase("The optimizer steps on gradients that still carry the scale: the rate {} acts as {:.4g}.",
                 config.lr, config.lr * scale)
-            : fmt::format(
+            : phrase(
                 "The optimizer steps on gradients that still carry the scale: Adam hides it, but epsilon {} acts as "
                 "{:.4g}.",
                 config.epsilon, config.epsilon / scale),
-        "Unscale before the step.");
+        phrase("Unscale before the step."));
     finding.evidence = {{"scale", scale}, {"lr", config.lr}};
     return mended(finding, rightOrderFix());
 }
@@ -102,9 +103,9 @@ Result checksLate(const RunFacts& facts)
     if (!facts.hasScaler || isBefore(facts, StepBlock::Check, StepBlock::Step)) {
         return {};
     }
-    return mended(
-        certain("check_after_step", Severity::Problem,
-            "Infinity is looked for after the step: the first overflow reaches the weights.", "Check before the step."),
+    return mended(certain("check_after_step", Severity::Problem,
+                      phrase("Infinity is looked for after the step: the first overflow reaches the weights."),
+                      phrase("Check before the step.")),
         rightOrderFix());
 }
 
@@ -115,11 +116,11 @@ Result updatesEarly(const RunFacts& facts)
         return {};
     }
     Finding finding = certain("scaler_updated_early", Severity::Problem,
-        beforeUnscale
-            ? "The scaler is updated before unscaling: where the scale moves, gradients are divided by another scale "
-              "than they were multiplied by."
-            : "The scaler is updated before the check: it hears of an overflow one step late.",
-        "Update the scaler at the end of the step.");
+        beforeUnscale ? phrase(
+            "The scaler is updated before unscaling: where the scale moves, gradients are divided by another scale "
+            "than they were multiplied by.")
+                      : phrase("The scaler is updated before the check: it hears of an overflow one step late."),
+        phrase("Update the scaler at the end of the step."));
     return mended(finding, rightOrderFix());
 }
 
@@ -129,9 +130,10 @@ Result advancesEarly(const RunFacts& facts)
     if (isConstant || isBefore(facts, StepBlock::Step, StepBlock::Schedule)) {
         return {};
     }
-    return mended(certain("schedule_before_step", Severity::Warning,
-                      "The schedule advances before the step: each rate is used one step early, the first one never.",
-                      "Advance the schedule after the step."),
+    return mended(
+        certain("schedule_before_step", Severity::Warning,
+            phrase("The schedule advances before the step: each rate is used one step early, the first one never."),
+            phrase("Advance the schedule after the step.")),
         rightOrderFix());
 }
 
@@ -143,8 +145,8 @@ Result stepsTwice(const RunFacts& facts)
         return {};
     }
     Finding finding = certain("double_step", Severity::Problem,
-        "The optimizer steps twice on the same gradients, and the second step heeds no overflow.",
-        "Remove the second optimizer.step(): scaler.step(optimizer) has done it.");
+        phrase("The optimizer steps twice on the same gradients, and the second step heeds no overflow."),
+        phrase("Remove the second optimizer.step(): scaler.step(optimizer) has done it."));
     finding.evidence = {{"skipped_steps_applied_all_the_same", facts.skips.size()}};
     return mended(finding, {{"optimizer.extra_step", false}});
 }
@@ -156,10 +158,10 @@ Result sumsMicroBatches(const RunFacts& facts)
         return {};
     }
     Finding finding = certain("accumulation_not_divided", Severity::Problem,
-        fmt::format(
+        phrase(
             "The loss is not divided by the {} micro-batches: gradients are {} times as large as of one large batch.",
             config.steps, config.steps),
-        "Divide the loss by the number of micro-batches (accumulation.divide).");
+        phrase("Divide the loss by the number of micro-batches (accumulation.divide)."));
     return mended(finding, {{"accumulation.divide", true}});
 }
 
@@ -170,8 +172,8 @@ Result scalerPerMicroBatch(const RunFacts& facts)
     }
     Finding finding
         = certain("scaler_per_micro_batch", facts.config.accumulation.steps > 1 ? Severity::Problem : Severity::Warning,
-            "The scaler is updated after every micro-batch: a step may mix gradients of two scales.",
-            "Update it once per step.");
+            phrase("The scaler is updated after every micro-batch: a step may mix gradients of two scales."),
+            phrase("Update it once per step."));
     return mended(finding, {{"accumulation.scaler_per_micro_batch", false}});
 }
 
@@ -181,10 +183,11 @@ Result keepsGradients(const RunFacts& facts)
         return {};
     }
     Finding finding = certain("gradients_not_zeroed", Severity::Problem,
-        presentScale(facts) == 1 ? "Gradients are not zeroed: every step adds to those before."
-                                 : "Gradients are not zeroed; the scaler hides it, since what is left over is divided "
-                                   "by the scale once more.",
-        "Call optimizer.zero_grad() before each step (accumulation.zero_gradients).");
+        presentScale(facts) == 1
+            ? phrase("Gradients are not zeroed: every step adds to those before.")
+            : phrase("Gradients are not zeroed; the scaler hides it, since what is left over is divided "
+                     "by the scale once more."),
+        phrase("Call optimizer.zero_grad() before each step (accumulation.zero_gradients)."));
     finding.evidence = {{"skipped", facts.skips.empty() ? 0 : facts.skips.back().length()}};
     return mended(finding, {{"accumulation.zero_gradients", true}});
 }
@@ -203,9 +206,9 @@ Result losesEpsilon(const RunFacts& facts)
         return {};
     }
     Finding finding = certain("epsilon_is_zero", facts.isBroken() ? Severity::Problem : Severity::Warning,
-        fmt::format("Adam's epsilon {} is 0 in {}: where the second moment is 0, 0 is divided by 0.", config.epsilon,
+        phrase("Adam's epsilon {} is 0 in {}: where the second moment is 0, 0 is divided by 0.", config.epsilon,
             format == DType::Float16 ? "FP16" : "BF16"),
-        "Use an epsilon of at least 6e-8 (1e-4 is usual in FP16), or keep the optimizer in FP32.");
+        phrase("Use an epsilon of at least 6e-8 (1e-4 is usual in FP16), or keep the optimizer in FP32."));
     finding.evidence = {{"epsilon", config.epsilon}, {"smallest_subnormal", limitsOf(format).minSubnormal}};
     constexpr double usual = 1e-4;
     return mended(finding,
@@ -223,11 +226,11 @@ Result secondMomentSticks(const RunFacts& facts)
         return {};
     }
     Finding finding = certain("second_moment_sticks", Severity::Warning,
-        fmt::format(
+        phrase(
             "Adam's second moment is BF16 and should decay by {:.2g} of itself in a step: less than half a unit in its "
             "last place, so it can only grow.",
             1 - config.beta2),
-        "Keep the optimizer's state in FP32 (optimizer.state_format), or use a smaller beta2.");
+        phrase("Keep the optimizer's state in FP32 (optimizer.state_format), or use a smaller beta2."));
     finding.evidence = {{"beta2", config.beta2}, {"half_ulp", limitsOf(DType::BFloat16).epsilon / 4}};
     return mended(finding, {{"optimizer.state_format", "fp32"}});
 }
@@ -243,10 +246,10 @@ Result secondMomentVanishes(const RunFacts& facts)
     }
     const double smallest = std::sqrt(limitsOf(DType::Float16).flushesUpTo / (1 - config.beta2));
     Finding finding = certain("second_moment_vanishes", facts.isBroken() ? Severity::Problem : Severity::Warning,
-        fmt::format("Adam's second moment is FP16: the square of a gradient below {:.2g} is 0 there, and epsilon alone "
-                    "is left to divide by.",
+        phrase("Adam's second moment is FP16: the square of a gradient below {:.2g} is 0 there, and epsilon alone "
+               "is left to divide by.",
             smallest),
-        "Keep the optimizer's state in FP32 (optimizer.state_format).");
+        phrase("Keep the optimizer's state in FP32 (optimizer.state_format)."));
     finding.evidence = {{"gradients_below", smallest}, {"epsilon", config.epsilon}};
     return mended(finding, {{"optimizer.state_format", "fp32"}});
 }
@@ -265,10 +268,10 @@ Result averageSticks(const RunFacts& facts)
         return {};
     }
     Finding finding = certain("average_sticks", Severity::Warning,
-        fmt::format("The moving average is stored in {} and takes a share of {:.2g} of its distance to the weights: it "
-                    "hardly moves, only where a weight differs from it by more than {:.2g} to {:.2g} % of itself.",
+        phrase("The moving average is stored in {} and takes a share of {:.2g} of its distance to the weights: it "
+               "hardly moves, only where a weight differs from it by more than {:.2g} to {:.2g} % of itself.",
             format == DType::Float16 ? "FP16" : "BF16", 1 - config.decay, 100 * least, 200 * least),
-        "Keep the average in FP32 (ema.format).");
+        phrase("Keep the average in FP32 (ema.format)."));
     finding.evidence = {{"decay", config.decay}, {"half_ulp", limitsOf(format).epsilon / 4}};
     return mended(finding, {{"ema.format", "fp32"}});
 }
@@ -283,11 +286,10 @@ Result decayIsLost(const RunFacts& facts)
     }
     const bool standsStill = facts.unmoved * 5 > facts.steps;
     Finding finding = certain("decay_is_lost", standsStill ? Severity::Problem : Severity::Warning,
-        fmt::format(
-            "Weight decay takes {:.2g} of a weight per step, less than half a unit in the last place of {}: where "
-            "nothing else moves a weight, it never decays.",
+        phrase("Weight decay takes {:.2g} of a weight per step, less than half a unit in the last place of {}: where "
+               "nothing else moves a weight, it never decays.",
             share, facts.lower == DType::Float16 ? "FP16" : "BF16"),
-        "Keep FP32 masters, or round at random (half-stochastic), or compensate (half-kahan).");
+        phrase("Keep FP32 masters, or round at random (half-stochastic), or compensate (half-kahan)."));
     finding.evidence = {{"lr_times_decay", share}, {"half_ulp", limitsOf(facts.lower).epsilon / 4}};
     return mended(finding, mastersFix(facts.config));
 }
@@ -304,11 +306,10 @@ Result sumsGradientsInHalf(const RunFacts& facts)
         return {};
     }
     Finding finding = certain("accumulates_in_16_bits", parts >= most ? Severity::Problem : Severity::Warning,
-        fmt::format(
-            "Gradients of {} micro-batches are summed in {}: each further one counts less, and where the sum is "
-            "{} times as large as it, not at all.",
+        phrase("Gradients of {} micro-batches are summed in {}: each further one counts less, and where the sum is "
+               "{} times as large as it, not at all.",
             facts.config.accumulation.steps, facts.lower == DType::Float16 ? "FP16" : "BF16", 2 * most),
-        "Keep FP32 masters, whose gradients are summed in FP32, or take larger and fewer micro-batches.");
+        phrase("Keep FP32 masters, whose gradients are summed in FP32, or take larger and fewer micro-batches."));
     finding.evidence = {{"micro_batches", facts.config.accumulation.steps}, {"nothing_added_from", 2 * most}};
     return mended(finding, mastersFix(facts.config));
 }
@@ -323,11 +324,10 @@ Result steeredByLoss(const RunFacts& facts)
     const bool isAtFloor = scale <= 1;
     Finding finding = certain("scaler_follows_the_loss",
         facts.isBroken() || (isAtFloor && facts.flushed >= 0.01) ? Severity::Problem : Severity::Warning,
-        fmt::format(
-            "The scaler is steered by the loss, which knows nothing of overflow and underflow: the scale is {:.3g}"
-            "{}, and no overflow is skipped.",
-            scale, isAtFloor ? ", as if there were no scaler" : ""),
-        "Use a scaler that looks at the gradients (scaler.family = pytorch).");
+        phrase("The scaler is steered by the loss, which knows nothing of overflow and underflow: the scale is {:.3g}"
+               "{}, and no overflow is skipped.",
+            scale, isAtFloor ? phrase(", as if there were no scaler") : ""),
+        phrase("Use a scaler that looks at the gradients (scaler.family = pytorch)."));
     finding.evidence = {{"scale", scale}, {"flushed_share", facts.flushed}};
     return mended(finding, dynamicScalerFix());
 }
@@ -337,10 +337,10 @@ Result gradientsInHalf(const RunFacts& facts)
     if (!facts.config.precision.hasHalfWeights() || facts.lower != DType::Float16 || !facts.hasScaler) {
         return {};
     }
-    return mended(
-        certain("half_gradients_with_scaler", Severity::Warning,
-            "Gradients are FP16, like the weights: what the scaler saves is lost again when it is unscaled below 3e-8.",
-            "Keep FP32 masters, whose gradients are FP32."),
+    return mended(certain("half_gradients_with_scaler", Severity::Warning,
+                      phrase("Gradients are FP16, like the weights: what the scaler saves is lost again when it is "
+                             "unscaled below 3e-8."),
+                      phrase("Keep FP32 masters, whose gradients are FP32.")),
         mastersFix(facts.config));
 }
 
@@ -360,10 +360,10 @@ Result sumsInHalf(const RunFacts& facts)
     }
     Finding finding = certain("statistics_in_16_bits",
         facts.isBroken() || facts.isStill() ? Severity::Problem : Severity::Warning,
-        fmt::format(
+        phrase(
             "Sums and statistics of {} are in 16 bits: squares overflow above 256 in FP16, and small terms are lost.",
             names),
-        "Keep them in FP32: remove these overrides.");
+        phrase("Keep them in FP32: remove these overrides."));
     finding.op = facts.origin;
     return mended(finding, {{"precision.overrides", without}});
 }
@@ -378,10 +378,9 @@ Result logOfSoftmax(const RunFacts& facts)
         = facts.origin.starts_with("loss.") || facts.origin.starts_with("softmax") || facts.origin.starts_with("log");
     Finding finding = certain("log_of_softmax",
         facts.isBroken() || (isOrigin && !facts.badLosses.empty()) ? Severity::Problem : Severity::Warning,
-        fmt::format(
-            "The loss takes the logarithm of a softmax: a probability that is rounded to 0 makes it infinite{}.",
-            isOrigin ? ", which is where numbers first were not finite" : ""),
-        "Use the fused cross-entropy (loss_form = fused), or log_softmax.");
+        phrase("The loss takes the logarithm of a softmax: a probability that is rounded to 0 makes it infinite{}.",
+            isOrigin ? phrase(", which is where numbers first were not finite") : ""),
+        phrase("Use the fused cross-entropy (loss_form = fused), or log_softmax."));
     finding.op = isOrigin ? facts.origin : "";
     return mended(finding, {{"loss_form", "fused"}});
 }

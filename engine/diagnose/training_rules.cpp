@@ -1,3 +1,4 @@
+#include "engine/core/phrase.h"
 #include "engine/core/statistics.h"
 #include "engine/diagnose/rules.h"
 
@@ -22,11 +23,11 @@ Result diverges(const RunFacts& facts)
     Finding finding {.rule = "diverges", .severity = Severity::Problem, .confidence = Confidence::Likely};
     finding.firstStep = facts.firstStep;
     finding.lastStep = facts.lastStep;
-    finding.title = fmt::format("The loss has risen from {:.3g} to {:.3g}.", facts.startLoss, facts.lastLoss);
+    finding.title = phrase("The loss has risen from {:.3g} to {:.3g}.", facts.startLoss, facts.lastLoss);
     finding.evidence = {{"first_loss", facts.startLoss}, {"last_loss", facts.lastLoss}, {"fp32_too", isFp32Too}};
     finding.advice = isFp32Too
-        ? "The FP32 lane rises too, so the precision is not at fault: lower the learning rate."
-        : "Lower the learning rate, or clip the gradient; compare with an FP32 lane of the same seed.";
+        ? phrase("The FP32 lane rises too, so the precision is not at fault: lower the learning rate.")
+        : phrase("Lower the learning rate, or clip the gradient; compare with an FP32 lane of the same seed.");
     finding.fix = slowerFix(facts.config);
     if (!facts.faults.empty()) {
         finding.advice = faultSentence(*facts.faults.front()) + finding.advice;
@@ -49,11 +50,11 @@ Result learnsNothing(const RunFacts& facts)
     Finding finding {.rule = "learns_nothing", .severity = Severity::Warning, .confidence = Confidence::Likely};
     finding.firstStep = facts.firstStep;
     finding.lastStep = facts.lastStep;
-    finding.title = fmt::format("The loss stands where it began: {:.3g}, now {:.3g}.", facts.startLoss, facts.lastLoss);
+    finding.title = phrase("The loss stands where it began: {:.3g}, now {:.3g}.", facts.startLoss, facts.lastLoss);
     finding.evidence = {{"first_loss", facts.startLoss}, {"last_loss", facts.lastLoss}, {"largest_loss", largest}};
     finding.advice = largest > 5 * facts.startLoss
-        ? "It went far up on the way: the learning rate is too high."
-        : "Is the learning rate too low, or does the gradient not reach the weights?";
+        ? phrase("It went far up on the way: the learning rate is too high.")
+        : phrase("Is the learning rate too low, or does the gradient not reach the weights?");
     if (largest > 5 * facts.startLoss) {
         finding.fix = slowerFix(facts.config);
     }
@@ -90,10 +91,10 @@ Result spikes(const RunFacts& facts)
     Finding finding {.rule = "loss_spike", .severity = Severity::Warning, .confidence = Confidence::Likely};
     finding.firstStep = worst;
     finding.lastStep = worst;
-    finding.title = fmt::format("The loss of step {} is {:.3g} times the largest of the ten before it{}.", worst,
-        factor, count > 1 ? fmt::format(", and {} more like it", count - 1) : "");
+    finding.title = phrase("The loss of step {} is {:.3g} times the largest of the ten before it{}.", worst, factor,
+        count > 1 ? phrase(", and {} more like it", count - 1) : "");
     finding.evidence = {{"spikes", count}, {"factor", factor}};
-    finding.advice = "One batch or one rate is out of line: look at the samples and at the schedule there.";
+    finding.advice = phrase("One batch or one rate is out of line: look at the samples and at the schedule there.");
     return finding;
 }
 
@@ -128,13 +129,13 @@ Result jumpsAtSeam(const RunFacts& facts)
             .rule = "loss_jumps_at_resume", .severity = Severity::Warning, .confidence = Confidence::Likely};
         finding.firstStep = resumed.step;
         finding.lastStep = after[window - 1].step;
-        finding.title = fmt::format(
+        finding.title = phrase(
             "The loss went up from {:.3g} to {:.3g} where the run was resumed, at step {}.", then, now, resumed.step);
         finding.evidence = {{"loss_before", then}, {"loss_after", now}, {"highest_before", highest}};
-        finding.advice
-            = "Something was not restored: compare the weights, the optimizer's state, the rate and the position in "
-              "the data. A validation loss that is right at once, with a training loss that is not, points at the "
-              "optimizer's state or at 16-bit weights that became the masters.";
+        finding.advice = phrase(
+            "Something was not restored: compare the weights, the optimizer's state, the rate and the position "
+            "in the data. A validation loss that is right at once, with a training loss that is not, points "
+            "at the optimizer's state or at 16-bit weights that became the masters.");
         return finding;
     }
     return {};
@@ -158,11 +159,12 @@ Result clipsAlwaysOrNever(const RunFacts& facts)
     finding.firstStep = facts.firstStep;
     finding.lastStep = facts.lastStep;
     finding.title = share < 0.5
-        ? "The clip threshold is never reached."
-        : "Every step is clipped: the threshold normalises the gradient, and the rate alone sets the "
-          "size of an update.";
+        ? phrase("The clip threshold is never reached.")
+        : phrase("Every step is clipped: the threshold normalises the gradient, and the rate alone sets the "
+                 "size of an update.");
     finding.evidence = {{"clipped_share", share}, {"threshold", clip.maxNorm.value_or(clip.maxValue.value_or(0))}};
-    finding.advice = share < 0.5 ? "It is a safety net, or too high." : "Raise it, unless that is what you want.";
+    finding.advice
+        = share < 0.5 ? phrase("It is a safety net, or too high.") : phrase("Raise it, unless that is what you want.");
     return finding;
 }
 
@@ -175,12 +177,12 @@ Result waitsForData(const RunFacts& facts)
     Finding finding {.rule = "waits_for_data", .severity = Severity::Warning, .confidence = Confidence::Certain};
     finding.firstStep = facts.firstStep;
     finding.lastStep = facts.lastStep;
-    finding.title = fmt::format("{:.0f} % of a step is spent waiting for the batch: no precision makes that faster.",
+    finding.title = phrase("{:.0f} % of a step is spent waiting for the batch: no precision makes that faster.",
         100 * facts.waitMs / facts.stepMs);
     finding.evidence = {{"wait_ms", facts.waitMs}, {"step_ms", facts.stepMs}, {"prefetch", facts.config.data.prefetch},
         {"throttle_ms", facts.config.data.throttleMs}};
-    finding.advice = facts.config.data.throttleMs > 0 ? "data.throttle_ms slows the loader down on purpose."
-                                                      : "Prefetch more batches, or make loading cheaper.";
+    finding.advice = facts.config.data.throttleMs > 0 ? phrase("data.throttle_ms slows the loader down on purpose.")
+                                                      : phrase("Prefetch more batches, or make loading cheaper.");
     finding.fix = facts.config.data.throttleMs > 0 ? nlohmann::json {{"data.throttle_ms", 0}}
                                                    : nlohmann::json {{"data.prefetch", 8}};
     return finding;
@@ -196,10 +198,10 @@ Result isSlower(const RunFacts& facts)
         return {};
     }
     Finding finding {.rule = "slower_than_fp32", .severity = Severity::Info, .confidence = Confidence::Likely};
-    finding.title = fmt::format("A step takes {:.2f} times as long as in the FP32 lane.", facts.stepMs / fp32->stepMs);
+    finding.title = phrase("A step takes {:.2f} times as long as in the FP32 lane.", facts.stepMs / fp32->stepMs);
     finding.evidence = {{"step_ms", facts.stepMs}, {"fp32_step_ms", fp32->stepMs}, {"scaler_ms", facts.scalerMs}};
-    finding.advice
-        = "On a CPU 16 bits are emulated or cast; that says nothing about a GPU. mantissa-cli devices tells which.";
+    finding.advice = phrase(
+        "On a CPU 16 bits are emulated or cast; that says nothing about a GPU. mantissa-cli devices tells which.");
     return finding;
 }
 

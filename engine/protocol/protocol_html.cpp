@@ -1,3 +1,4 @@
+#include "engine/core/phrase.h"
 #include "engine/protocol/protocol_report.h"
 #include "engine/protocol/svg_plot.h"
 
@@ -37,13 +38,13 @@ const char* signOf(CheckLevel level)
 {
     switch (level) {
     case CheckLevel::Fine:
-        return "\u2713 fine";
+        return "\u2713";
     case CheckLevel::Note:
-        return "\u2013 note";
+        return "\u2013";
     case CheckLevel::Caution:
-        return "\u25b2 caution";
+        return "\u25b2";
     case CheckLevel::Problem:
-        return "\u2716 problem";
+        return "\u2716";
     }
     return "";
 }
@@ -59,9 +60,9 @@ std::string settingsHtml(const ProtocolWords& words)
 
 std::string checksHtml(const ProtocolResult& result)
 {
-    std::string out = "<h2>Questions and answers</h2>\n<table class=\"checks\">\n";
+    std::string out = "<h2>" + phrase("Questions and answers") + "</h2>\n<table class=\"checks\">\n";
     for (const ProtocolCheck& check : result.checks) {
-        out += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td></tr>\n", signOf(check.level),
+        out += fmt::format("<tr><td>{} {}</td><td>{}</td><td>{}</td></tr>\n", signOf(check.level), wordOf(check.level),
             markupEscaped(check.question), markupEscaped(check.answer));
     }
     return out + "</table>\n";
@@ -69,8 +70,9 @@ std::string checksHtml(const ProtocolResult& result)
 
 std::string numbersHtml(const ProtocolWords& words)
 {
-    std::string out = "<h2>Numbers</h2>\n<table class=\"numbers\">\n"
-                      "<tr><th></th><th>FP32</th><th>AMP</th><th>AMP to FP32</th></tr>\n";
+    std::string out = "<h2>" + phrase("Numbers")
+        + "</h2>\n<table class=\"numbers\">\n<tr><th></th><th>FP32</th><th>AMP</th><th>" + phrase("AMP to FP32")
+        + "</th></tr>\n";
     for (const ProtocolWords::Number& number : words.numbers) {
         out += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n", markupEscaped(number.name),
             markupEscaped(number.fp32), markupEscaped(number.amp), markupEscaped(number.change));
@@ -80,9 +82,9 @@ std::string numbersHtml(const ProtocolWords& words)
 
 std::string findingsHtml(const ProtocolResult& result)
 {
-    std::string out = "<h2>Findings</h2>\n";
+    std::string out = "<h2>" + phrase("Findings") + "</h2>\n";
     if (result.findings.empty()) {
-        return out + "<p>None: the diagnosis has nothing to say about either.</p>\n";
+        return out + "<p>" + phrase("None: the diagnosis has nothing to say about either.") + "</p>\n";
     }
     for (const ProtocolFinding& found : result.findings) {
         out += fmt::format("<p class=\"finding\"><b>{}</b> <span>({}: {})</span><br>{}</p>\n",
@@ -99,8 +101,9 @@ std::string protocolHtml(const ProtocolResult& result)
 {
     const ProtocolWords words = protocolWords(result);
     const ProtocolPictures pictures = protocolPictures(result);
-    std::string out = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
+    std::string out = "<!DOCTYPE html>\n<html lang=\"" + phrase("en")
+        + "\">\n<head>\n<meta charset=\"utf-8\">\n"
+          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
     out += fmt::format("<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n<h1>{}</h1>\n",
         markupEscaped(words.title), style, markupEscaped(words.title));
     out += fmt::format("<div class=\"verdict\"><b>{}.</b> {}</div>\n", words.verdict, markupEscaped(words.summary));
@@ -109,8 +112,9 @@ std::string protocolHtml(const ProtocolResult& result)
     out += "<div class=\"pair\">\n" + pictures.gradNorm.svg + pictures.scale.svg + "</div>\n";
     out += checksHtml(result);
     out += "<div class=\"columns\">\n<div>\n" + numbersHtml(words) + "</div>\n<div>\n" + findingsHtml(result);
-    out += fmt::format("<h2>Method</h2>\n<p class=\"method\">{}</p>\n</div>\n</div>\n", markupEscaped(words.method));
-    out += "<footer>Made with Mantissa.</footer>\n</body>\n</html>\n";
+    out += fmt::format(
+        "<h2>{}</h2>\n<p class=\"method\">{}</p>\n</div>\n</div>\n", phrase("Method"), markupEscaped(words.method));
+    out += "<footer>" + phrase("Made with Mantissa.") + "</footer>\n</body>\n</html>\n";
     return out;
 }
 

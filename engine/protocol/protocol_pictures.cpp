@@ -1,4 +1,5 @@
 /// The report's three plots.
+#include "engine/core/phrase.h"
 #include "engine/protocol/protocol_report.h"
 #include "engine/protocol/svg_plot.h"
 
@@ -17,11 +18,12 @@ constexpr double faint = 0.35;
 
 using Runs = std::vector<ProtocolRun>;
 
-SvgPlot emptyPlot(const ProtocolResult& result, const char* title, const char* yLabel, double width, double height)
+SvgPlot emptyPlot(
+    const ProtocolResult& result, const std::string& title, const std::string& yLabel, double width, double height)
 {
     SvgPlot plot;
     plot.title = title;
-    plot.xLabel = "step";
+    plot.xLabel = phrase("step");
     plot.yLabel = yLabel;
     plot.xLast = static_cast<double>(result.runs.steps);
     plot.width = width;
@@ -65,10 +67,11 @@ bool fallsFar(const CurveComparison& curves)
 
 ProtocolPicture lossPicture(const ProtocolResult& result)
 {
-    SvgPlot plot = emptyPlot(result, "Loss", "loss", wide, 210);
+    SvgPlot plot = emptyPlot(result, phrase("Loss"), phrase("loss"), wide, 210);
     const CurveComparison& curves = result.curves;
     plot.yAxis = fallsFar(curves) ? SvgPlot::Axis::Log10 : SvgPlot::Axis::Linear;
-    SvgBand band {.name = curves.usesSeeds ? "FP32 \u00b1 2 x noise (seeds)" : "FP32 \u00b1 3 x noise (jitter)",
+    SvgBand band {
+        .name = curves.usesSeeds ? phrase("FP32 \u00b1 2 x noise (seeds)") : phrase("FP32 \u00b1 3 x noise (jitter)"),
         .color = fp32Color};
     for (const CurveBlock& block : curves.blocks) {
         if (std::isfinite(block.fp32)) {
@@ -88,7 +91,7 @@ ProtocolPicture lossPicture(const ProtocolResult& result)
 
 ProtocolPicture gradNormPicture(const ProtocolResult& result)
 {
-    SvgPlot plot = emptyPlot(result, "Gradient norm, before clipping", "norm", half, 155);
+    SvgPlot plot = emptyPlot(result, phrase("Gradient norm, before clipping"), phrase("norm"), half, 155);
     plot.yAxis = SvgPlot::Axis::Log10;
     const auto norm = [](const StepRecord& record) { return record.gradNorm; };
     constexpr double clear = 0.8;
@@ -99,7 +102,7 @@ ProtocolPicture gradNormPicture(const ProtocolResult& result)
 
 ProtocolPicture scalePicture(const ProtocolResult& result)
 {
-    SvgPlot plot = emptyPlot(result, "Scale", "scale", half, 155);
+    SvgPlot plot = emptyPlot(result, phrase("Scale"), phrase("scale"), half, 155);
     plot.yAxis = SvgPlot::Axis::Log2;
     constexpr double clear = 0.8;
     addSeeds(plot, result.runs.amp, ampColor, "AMP", clear, [](const StepRecord& record) { return record.scale; });
@@ -107,7 +110,7 @@ ProtocolPicture scalePicture(const ProtocolResult& result)
         line.isStairs = true;
         line.width = 1.5;
     }
-    SvgMarks skips {.name = "skipped step", .color = "#333333"};
+    SvgMarks skips {.name = phrase("skipped step"), .color = "#333333"};
     for (const ProtocolRun& run : result.runs.amp) {
         for (const StepRecord& record : run.records) {
             if (record.skipped) {

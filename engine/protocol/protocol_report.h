@@ -32,6 +32,10 @@ struct ProtocolWords
 
 ProtocolWords protocolWords(const ProtocolResult& result);
 
+std::string wordOf(Severity severity);
+std::string wordOf(Confidence confidence);
+std::string wordOf(CheckLevel level);
+
 /// "clip_before_unscale (problem)" and the like: where, in how many seeds, in FP32 too.
 std::string findingPlace(const ProtocolFinding& finding, int seeds);
 

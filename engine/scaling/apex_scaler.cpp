@@ -1,5 +1,6 @@
 // NVIDIA Apex's amp LossScaler, dynamic: a double, halved and doubled between an optional floor and a ceiling.
 // Source: NVIDIA/apex, apex/amp/scaler.py.
+#include "engine/core/phrase.h"
 #include "engine/scaling/scaler_machine.h"
 #include "engine/scaling/scaler_parameters.h"
 
@@ -13,10 +14,11 @@ namespace {
 namespace rows = scaler_parameters;
 
 constexpr std::array parameters {
-    rows::initScale("init_scale", 65536, "The first scale, or max_loss_scale if that is less"),
-    rows::growthInterval("scale_window", 2000, "Finite steps in a row until the scale doubles"),
-    rows::minScale("min_loss_scale", {}, rows::zeroOrScale, "An overflow does not halve below this; 0: no floor"),
-    rows::maxScale("max_loss_scale", 0x1p24, "The scale grows no further than this"),
+    rows::initScale("init_scale", 65536, MANTISSA_PHRASE("The first scale, or max_loss_scale if that is less")),
+    rows::growthInterval("scale_window", 2000, MANTISSA_PHRASE("Finite steps in a row until the scale doubles")),
+    rows::minScale(
+        "min_loss_scale", {}, rows::zeroOrScale, MANTISSA_PHRASE("An overflow does not halve below this; 0: no floor")),
+    rows::maxScale("max_loss_scale", 0x1p24, MANTISSA_PHRASE("The scale grows no further than this")),
 };
 
 class ApexScaler final : public ScalerMachine
@@ -49,8 +51,8 @@ private:
 } // namespace
 
 constinit const ScalerFamily apexFamily {.name = "apex",
-    .title = "Apex",
-    .summary = "NVIDIA Apex's amp: at most 2^24, and a floor if one is wanted.",
+    .title = MANTISSA_PHRASE("Apex"),
+    .summary = MANTISSA_PHRASE("NVIDIA Apex's amp: at most 2^24, and a floor if one is wanted."),
     .parameters = parameters,
     .make = makeMachine<ApexScaler>};
 

@@ -3,6 +3,7 @@
 // that a step at which the scale grows applies gradients that are too small by the growth factor.
 // Source: deepspeedai/DeepSpeed, deepspeed/runtime/fp16/loss_scaler.py and deepspeed/runtime/zero/stage_1_and_2.py;
 // defaults of its configuration file, deepspeed/runtime/precision_config.py.
+#include "engine/core/phrase.h"
 #include "engine/scaling/scaler_machine.h"
 #include "engine/scaling/scaler_parameters.h"
 
@@ -19,17 +20,21 @@ namespace {
 namespace rows = scaler_parameters;
 
 constexpr std::array parameters {
-    rows::initScale("init_scale", 65536, "The first scale: 2 to the configuration's initial_scale_power"),
-    rows::growthFactor("scale_factor", "Multiplies the scale when it grows, and divides it when it backs off"),
+    rows::initScale(
+        "init_scale", 65536, MANTISSA_PHRASE("The first scale: 2 to the configuration's initial_scale_power")),
+    rows::growthFactor(
+        "scale_factor", MANTISSA_PHRASE("Multiplies the scale when it grows, and divides it when it backs off")),
     rows::growthInterval("loss_scale_window", 1000,
-        "Finite steps from one growth to the next; the first after an overflow takes one more"),
-    rows::minScale("min_loss_scale", 1, rows::anyScale, "The scale backs off no further than this"),
+        MANTISSA_PHRASE("Finite steps from one growth to the next; the first after an overflow takes one more")),
+    rows::minScale("min_loss_scale", 1, rows::anyScale, MANTISSA_PHRASE("The scale backs off no further than this")),
     rows::hysteresis("hysteresis", 2,
-        "At this many overflows the scale backs off; those before are skipped only. Refilled when the scale grows", 0),
+        MANTISSA_PHRASE(
+            "At this many overflows the scale backs off; those before are skipped only. Refilled when the scale grows"),
+        0),
     rows::flag("consecutive_hysteresis", "consecutive_hysteresis", false,
-        "Whether every finite step refills the hysteresis, so that only overflows in a row count"),
+        MANTISSA_PHRASE("Whether every finite step refills the hysteresis, so that only overflows in a row count")),
     rows::flag("raise_at_min", "raise_error_at_min_scale", true,
-        "Whether an overflow at the minimum scale ends the training, as DeepSpeed does"),
+        MANTISSA_PHRASE("Whether an overflow at the minimum scale ends the training, as DeepSpeed does")),
 };
 
 class DeepspeedScaler final : public ScalerMachine
@@ -112,9 +117,10 @@ private:
 } // namespace
 
 constinit const ScalerFamily deepspeedFamily {.name = "deepspeed",
-    .title = "DeepSpeed",
-    .summary = "DeepSpeed's ZeRO: absorbs a first overflow, ends the training at its minimum, and unscales a step that "
-               "grows by the grown scale.",
+    .title = MANTISSA_PHRASE("DeepSpeed"),
+    .summary = MANTISSA_PHRASE(
+        "DeepSpeed's ZeRO: absorbs a first overflow, ends the training at its minimum, and unscales a step that "
+        "grows by the grown scale."),
     .parameters = parameters,
     .make = makeMachine<DeepspeedScaler>};
 

@@ -2,6 +2,7 @@
 // clamps at a threshold if there is one, and ends the training at or below a minimum. The scale is a double. Defaults
 // are those of the class; fairseq's training configuration has an init_scale of 128 and a shorter window instead.
 // Source: facebookresearch/fairseq, fairseq/optim/dynamic_loss_scaler.py.
+#include "engine/core/phrase.h"
 #include "engine/scaling/scaler_machine.h"
 #include "engine/scaling/scaler_parameters.h"
 
@@ -18,15 +19,17 @@ namespace {
 namespace rows = scaler_parameters;
 
 constexpr std::array parameters {
-    rows::initScale("init_scale", 32768, "The first scale; fairseq's training configuration sets 128"),
-    rows::growthFactor("scale_factor", "Multiplies the scale when it grows, and divides it when it backs off"),
-    rows::growthInterval("scale_window", 2000, "Finite steps in a row until the scale grows"),
+    rows::initScale("init_scale", 32768, MANTISSA_PHRASE("The first scale; fairseq's training configuration sets 128")),
+    rows::growthFactor(
+        "scale_factor", MANTISSA_PHRASE("Multiplies the scale when it grows, and divides it when it backs off")),
+    rows::growthInterval("scale_window", 2000, MANTISSA_PHRASE("Finite steps in a row until the scale grows")),
     ScalerParameter {"tolerance", "tolerance", ScalerParameterKind::Number, 0, {0, 1},
-        "The scale backs off once this share of the steps since its last change overflowed; 0: at each overflow"},
+        MANTISSA_PHRASE(
+            "The scale backs off once this share of the steps since its last change overflowed; 0: at each overflow")},
     ScalerParameter {"threshold", "threshold", ScalerParameterKind::Number, {}, rows::anyScale,
-        "The scale backs off no further than this"},
-    rows::minScale(
-        "min_loss_scale", 1e-4, rows::zeroOrScale, "The training ends where the scale would back off to this or less"),
+        MANTISSA_PHRASE("The scale backs off no further than this")},
+    rows::minScale("min_loss_scale", 1e-4, rows::zeroOrScale,
+        MANTISSA_PHRASE("The training ends where the scale would back off to this or less")),
 };
 
 class FairseqScaler final : public ScalerMachine
@@ -92,8 +95,9 @@ private:
 } // namespace
 
 constinit const ScalerFamily fairseqFamily {.name = "fairseq",
-    .title = "fairseq",
-    .summary = "fairseq: tolerates a share of overflowing steps, and ends the training at its minimum.",
+    .title = MANTISSA_PHRASE("fairseq"),
+    .summary
+    = MANTISSA_PHRASE("fairseq: tolerates a share of overflowing steps, and ends the training at its minimum."),
     .parameters = parameters,
     .make = makeMachine<FairseqScaler>};
 

@@ -1,4 +1,5 @@
 // A constant scale that skips steps with a non-finite gradient.
+#include "engine/core/phrase.h"
 #include "engine/scaling/scaler_machine.h"
 #include "engine/scaling/scaler_parameters.h"
 
@@ -27,8 +28,8 @@ private:
 } // namespace
 
 constinit const ScalerFamily fixedFamily {.name = "fixed",
-    .title = "fixed",
-    .summary = "A constant scale; steps with a gradient that is not finite are skipped.",
+    .title = MANTISSA_PHRASE("fixed"),
+    .summary = MANTISSA_PHRASE("A constant scale; steps with a gradient that is not finite are skipped."),
     .parameters = parameters,
     .make = makeMachine<FixedScaler>};
 

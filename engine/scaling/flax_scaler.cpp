@@ -1,6 +1,7 @@
 // flax's DynamicScale (JAX), in float32: the counter is compared before it counts, so the scale grows every N + 1
 // finite steps; clamped to FLT_MAX above and a minimum below.
 // Source: google/flax, flax/training/dynamic_scale.py.
+#include "engine/core/phrase.h"
 #include "engine/scaling/scaler_machine.h"
 #include "engine/scaling/scaler_parameters.h"
 
@@ -15,13 +16,13 @@ namespace {
 namespace rows = scaler_parameters;
 
 constexpr std::array parameters {
-    rows::initScale("scale", 65536, "The first scale"),
-    rows::growthFactor("growth_factor", "Multiplies the scale when it grows"),
-    rows::backoffFactor("backoff_factor", "Multiplies the scale at each overflow"),
-    rows::growthInterval(
-        "growth_interval", 2000, "Finite steps in a row that fill the counter; the scale grows at the one after"),
-    rows::minScale(
-        "minimum_scale", FLT_MIN, rows::zeroOrScale, "The scale backs off no further than this; 0: no floor"),
+    rows::initScale("scale", 65536, MANTISSA_PHRASE("The first scale")),
+    rows::growthFactor("growth_factor", MANTISSA_PHRASE("Multiplies the scale when it grows")),
+    rows::backoffFactor("backoff_factor", MANTISSA_PHRASE("Multiplies the scale at each overflow")),
+    rows::growthInterval("growth_interval", 2000,
+        MANTISSA_PHRASE("Finite steps in a row that fill the counter; the scale grows at the one after")),
+    rows::minScale("minimum_scale", FLT_MIN, rows::zeroOrScale,
+        MANTISSA_PHRASE("The scale backs off no further than this; 0: no floor")),
 };
 
 class FlaxScaler final : public ScalerMachine
@@ -57,8 +58,8 @@ private:
 } // namespace
 
 constinit const ScalerFamily flaxFamily {.name = "flax",
-    .title = "flax (JAX)",
-    .summary = "flax: grows every N + 1 finite steps, up to the largest float32.",
+    .title = MANTISSA_PHRASE("flax (JAX)"),
+    .summary = MANTISSA_PHRASE("flax: grows every N + 1 finite steps, up to the largest float32."),
     .parameters = parameters,
     .make = makeMachine<FlaxScaler>};
 

@@ -1,6 +1,7 @@
 // jmp's DynamicLossScale (JAX), with a float32 scale. jmp has no default for the first scale; ours is the one of its
 // documentation. The counter wraps around the period, also where the growth is dropped for not being finite.
 // Source: google-deepmind/jmp, jmp/_src/loss_scale.py.
+#include "engine/core/phrase.h"
 #include "engine/scaling/scaler_machine.h"
 #include "engine/scaling/scaler_parameters.h"
 
@@ -15,10 +16,12 @@ namespace {
 namespace rows = scaler_parameters;
 
 constexpr std::array parameters {
-    rows::initScale("loss_scale", 32768, "The first scale"),
-    rows::growthFactor("factor", "Multiplies the scale when it grows, and divides it at each overflow"),
-    rows::growthInterval("period", 2000, "Finite steps in a row until the scale grows"),
-    rows::minScale("min_loss_scale", 1, rows::zeroOrScale, "An overflow does not divide below this; 0: no floor"),
+    rows::initScale("loss_scale", 32768, MANTISSA_PHRASE("The first scale")),
+    rows::growthFactor(
+        "factor", MANTISSA_PHRASE("Multiplies the scale when it grows, and divides it at each overflow")),
+    rows::growthInterval("period", 2000, MANTISSA_PHRASE("Finite steps in a row until the scale grows")),
+    rows::minScale(
+        "min_loss_scale", 1, rows::zeroOrScale, MANTISSA_PHRASE("An overflow does not divide below this; 0: no floor")),
 };
 
 class JmpScaler final : public ScalerMachine
@@ -55,8 +58,8 @@ private:
 } // namespace
 
 constinit const ScalerFamily jmpFamily {.name = "jmp",
-    .title = "jmp (JAX)",
-    .summary = "DeepMind's jmp: never below 1, and a growth to infinity is dropped.",
+    .title = MANTISSA_PHRASE("jmp (JAX)"),
+    .summary = MANTISSA_PHRASE("DeepMind's jmp: never below 1, and a growth to infinity is dropped."),
     .parameters = parameters,
     .make = makeMachine<JmpScaler>};
 

@@ -1,6 +1,7 @@
 // Keras 3's LossScaleOptimizer: factors of 2 and 0.5 in float32 without floor, ceiling or guard. Once infinite, the
 // scale stays so.
 // Source: keras-team/keras, keras/src/optimizers/loss_scale_optimizer.py.
+#include "engine/core/phrase.h"
 #include "engine/scaling/scaler_machine.h"
 #include "engine/scaling/scaler_parameters.h"
 
@@ -13,8 +14,9 @@ namespace {
 namespace rows = scaler_parameters;
 
 constexpr std::array parameters {
-    rows::initScale("initial_scale", 32768, "The first scale"),
-    rows::growthInterval("dynamic_growth_steps", 2000, "Finite steps in a row until the scale doubles"),
+    rows::initScale("initial_scale", 32768, MANTISSA_PHRASE("The first scale")),
+    rows::growthInterval(
+        "dynamic_growth_steps", 2000, MANTISSA_PHRASE("Finite steps in a row until the scale doubles")),
 };
 
 class KerasScaler final : public ScalerMachine
@@ -48,8 +50,9 @@ private:
 } // namespace
 
 constinit const ScalerFamily kerasFamily {.name = "keras",
-    .title = "Keras 3",
-    .summary = "Keras 3's LossScaleOptimizer: no floor and no ceiling; it can grow to infinity and stays there.",
+    .title = MANTISSA_PHRASE("Keras 3"),
+    .summary = MANTISSA_PHRASE(
+        "Keras 3's LossScaleOptimizer: no floor and no ceiling; it can grow to infinity and stays there."),
     .parameters = parameters,
     .make = makeMachine<KerasScaler>};
 

@@ -8,6 +8,7 @@
 //   then, if L is finite:    A = loss_decay * A + (1 - loss_decay) * L
 // The first finite loss becomes A itself and counts as not risen. A step whose loss is not known changes nothing. The
 // scale is a float32 and may grow to infinity; A is a double.
+#include "engine/core/phrase.h"
 #include "engine/scaling/scaler_machine.h"
 #include "engine/scaling/scaler_parameters.h"
 
@@ -23,13 +24,16 @@ namespace {
 namespace rows = scaler_parameters;
 
 constexpr std::array parameters {
-    rows::initScale("init_scale", 65536, "The first scale"),
-    rows::growthFactor("growth_factor", "Multiplies the scale after growth_interval steps without a rise"),
-    rows::backoffFactor("backoff_factor", "Multiplies the scale when the loss rises over its moving average"),
-    rows::growthInterval("growth_interval", 20, "Steps in a row without a rise until the scale grows"),
-    rows::minScale("min_scale", 1, rows::zeroOrScale, "The scale backs off no further than this; 0: no floor"),
+    rows::initScale("init_scale", 65536, MANTISSA_PHRASE("The first scale")),
+    rows::growthFactor(
+        "growth_factor", MANTISSA_PHRASE("Multiplies the scale after growth_interval steps without a rise")),
+    rows::backoffFactor(
+        "backoff_factor", MANTISSA_PHRASE("Multiplies the scale when the loss rises over its moving average")),
+    rows::growthInterval("growth_interval", 20, MANTISSA_PHRASE("Steps in a row without a rise until the scale grows")),
+    rows::minScale(
+        "min_scale", 1, rows::zeroOrScale, MANTISSA_PHRASE("The scale backs off no further than this; 0: no floor")),
     ScalerParameter {"loss_decay", "loss_decay", ScalerParameterKind::Number, 0.9, {0, 1, true, false},
-        "What the moving average of the loss keeps of itself at each step"},
+        MANTISSA_PHRASE("What the moving average of the loss keeps of itself at each step")},
 };
 
 class LossDrivenScaler final : public ScalerMachine
@@ -74,8 +78,9 @@ private:
 } // namespace
 
 constinit const ScalerFamily lossDrivenFamily {.name = "loss-driven",
-    .title = "loss-driven",
-    .summary = "Home-made: watches the loss instead of the gradients and never skips; there to be seen failing.",
+    .title = MANTISSA_PHRASE("loss-driven"),
+    .summary = MANTISSA_PHRASE(
+        "Home-made: watches the loss instead of the gradients and never skips; there to be seen failing."),
     .parameters = parameters,
     .make = makeMachine<LossDrivenScaler>};
 

@@ -2,6 +2,7 @@
 // hysteresis is used up are absorbed. From then on each one backs off; only a growth refills it. All in float32, with
 // a floor and no ceiling.
 // Source: NVIDIA/Megatron-LM, megatron/core/optimizer/grad_scaler.py; defaults of optimizer_config.py.
+#include "engine/core/phrase.h"
 #include "engine/scaling/scaler_machine.h"
 #include "engine/scaling/scaler_parameters.h"
 
@@ -18,13 +19,16 @@ namespace {
 namespace rows = scaler_parameters;
 
 constexpr std::array parameters {
-    rows::initScale("initial_loss_scale", 0x1p32, "The first scale"),
-    rows::growthFactor("growth_factor", "Multiplies the scale after loss_scale_window finite steps in a row"),
-    rows::backoffFactor("backoff_factor", "Multiplies the scale once the hysteresis is used up", {0, 1, false, false}),
-    rows::growthInterval("loss_scale_window", 1000, "Finite steps in a row until the scale grows"),
-    rows::minScale("min_loss_scale", 1, rows::anyScale, "The scale backs off no further than this"),
+    rows::initScale("initial_loss_scale", 0x1p32, MANTISSA_PHRASE("The first scale")),
+    rows::growthFactor(
+        "growth_factor", MANTISSA_PHRASE("Multiplies the scale after loss_scale_window finite steps in a row")),
+    rows::backoffFactor(
+        "backoff_factor", MANTISSA_PHRASE("Multiplies the scale once the hysteresis is used up"), {0, 1, false, false}),
+    rows::growthInterval("loss_scale_window", 1000, MANTISSA_PHRASE("Finite steps in a row until the scale grows")),
+    rows::minScale("min_loss_scale", 1, rows::anyScale, MANTISSA_PHRASE("The scale backs off no further than this")),
     rows::hysteresis("hysteresis", 2,
-        "At this many overflows since the last growth the scale backs off, and then at each one until it grows"),
+        MANTISSA_PHRASE(
+            "At this many overflows since the last growth the scale backs off, and then at each one until it grows")),
 };
 
 class MegatronScaler final : public ScalerMachine
@@ -79,8 +83,9 @@ std::optional<ScalerFault> check(const ScalerConfig& config)
 } // namespace
 
 constinit const ScalerFamily megatronFamily {.name = "megatron",
-    .title = "Megatron-LM",
-    .summary = "Megatron-LM: starts at 2^32, absorbs a first overflow, then backs off at each until it grows.",
+    .title = MANTISSA_PHRASE("Megatron-LM"),
+    .summary
+    = MANTISSA_PHRASE("Megatron-LM: starts at 2^32, absorbs a first overflow, then backs off at each until it grows."),
     .parameters = parameters,
     .make = makeMachine<MegatronScaler>,
     .check = check};

@@ -1,6 +1,7 @@
 // MXNet's AMP LossScaler: a new scale is published one step late, so that one overflow that lasts costs two skipped
 // steps and two halvings. The scale is a double; factors of 2.
 // Source: apache/mxnet, python/mxnet/amp/loss_scaler.py and python/mxnet/gluon/trainer.py.
+#include "engine/core/phrase.h"
 #include "engine/scaling/scaler_machine.h"
 #include "engine/scaling/scaler_parameters.h"
 
@@ -14,10 +15,10 @@ namespace {
 namespace rows = scaler_parameters;
 
 constexpr std::array parameters {
-    rows::initScale("loss_scale", 65536, "The first scale"),
-    rows::growthInterval(
-        "scale_seq_len", 2000, "Finite steps in a row until the scale doubles, which shows one step later"),
-    rows::maxScale("max_loss_scale", 0x1p24, "The scale grows no further than this"),
+    rows::initScale("loss_scale", 65536, MANTISSA_PHRASE("The first scale")),
+    rows::growthInterval("scale_seq_len", 2000,
+        MANTISSA_PHRASE("Finite steps in a row until the scale doubles, which shows one step later")),
+    rows::maxScale("max_loss_scale", 0x1p24, MANTISSA_PHRASE("The scale grows no further than this")),
 };
 
 class MxnetScaler final : public ScalerMachine
@@ -59,8 +60,8 @@ private:
 } // namespace
 
 constinit const ScalerFamily mxnetFamily {.name = "mxnet",
-    .title = "MXNet",
-    .summary = "MXNet's AMP: a new scale takes effect one step late; at most 2^24.",
+    .title = MANTISSA_PHRASE("MXNet"),
+    .summary = MANTISSA_PHRASE("MXNet's AMP: a new scale takes effect one step late; at most 2^24."),
     .parameters = parameters,
     .make = makeMachine<MxnetScaler>};
 

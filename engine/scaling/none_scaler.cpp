@@ -1,5 +1,6 @@
 // No scaling: the loss as it is, every step applied, whatever its gradients hold.
 #include "engine/core/error.h"
+#include "engine/core/phrase.h"
 #include "engine/scaling/families.h"
 
 #include <fmt/format.h>
@@ -48,8 +49,8 @@ std::unique_ptr<LossScaler> makeNone(const ScalerConfig& /*config*/)
 } // namespace
 
 constinit const ScalerFamily noneFamily {.name = "none",
-    .title = "none",
-    .summary = "The loss as it is; every step is applied.",
+    .title = MANTISSA_PHRASE("none"),
+    .summary = MANTISSA_PHRASE("The loss as it is; every step is applied."),
     .parameters = {},
     .make = makeNone};
 

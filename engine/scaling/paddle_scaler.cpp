@@ -1,6 +1,7 @@
 // PaddlePaddle's GradScaler in the dynamic graph: backs off at every so many overflows in a row; float32 without floor
 // or ceiling.
 // Source: PaddlePaddle/Paddle, python/paddle/amp/grad_scaler.py.
+#include "engine/core/phrase.h"
 #include "engine/scaling/scaler_machine.h"
 #include "engine/scaling/scaler_parameters.h"
 
@@ -13,11 +14,13 @@ namespace {
 namespace rows = scaler_parameters;
 
 constexpr std::array parameters {
-    rows::initScale("init_loss_scaling", 65536, "The first scale"),
-    rows::growthFactor("incr_ratio", "Multiplies the scale after incr_every_n_steps finite steps in a row"),
-    rows::backoffFactor("decr_ratio", "Multiplies the scale after decr_every_n_nan_or_inf overflows in a row"),
-    rows::growthInterval("incr_every_n_steps", 2000, "Finite steps in a row until the scale grows"),
-    rows::hysteresis("decr_every_n_nan_or_inf", 1, "Overflows in a row until the scale backs off"),
+    rows::initScale("init_loss_scaling", 65536, MANTISSA_PHRASE("The first scale")),
+    rows::growthFactor(
+        "incr_ratio", MANTISSA_PHRASE("Multiplies the scale after incr_every_n_steps finite steps in a row")),
+    rows::backoffFactor(
+        "decr_ratio", MANTISSA_PHRASE("Multiplies the scale after decr_every_n_nan_or_inf overflows in a row")),
+    rows::growthInterval("incr_every_n_steps", 2000, MANTISSA_PHRASE("Finite steps in a row until the scale grows")),
+    rows::hysteresis("decr_every_n_nan_or_inf", 1, MANTISSA_PHRASE("Overflows in a row until the scale backs off")),
 };
 
 class PaddleScaler final : public ScalerMachine
@@ -62,8 +65,9 @@ private:
 } // namespace
 
 constinit const ScalerFamily paddleFamily {.name = "paddle",
-    .title = "PaddlePaddle",
-    .summary = "Paddle's GradScaler: backs off after so many overflows in a row; no floor and no ceiling.",
+    .title = MANTISSA_PHRASE("PaddlePaddle"),
+    .summary
+    = MANTISSA_PHRASE("Paddle's GradScaler: backs off after so many overflows in a row; no floor and no ceiling."),
     .parameters = parameters,
     .make = makeMachine<PaddleScaler>};
 

@@ -1,5 +1,6 @@
 // torch.amp.GradScaler's state machine.
 // Source: pytorch/pytorch, torch/amp/grad_scaler.py and aten/src/ATen/native/cpu/AmpGradScalerKernels.cpp.
+#include "engine/core/phrase.h"
 #include "engine/scaling/scaler_machine.h"
 #include "engine/scaling/scaler_parameters.h"
 
@@ -13,10 +14,12 @@ namespace {
 namespace rows = scaler_parameters;
 
 constexpr std::array parameters {
-    rows::initScale("init_scale", 65536, "The first scale"),
-    rows::growthFactor("growth_factor", "Multiplies the scale after growth_interval finite steps in a row"),
-    rows::backoffFactor("backoff_factor", "Multiplies the scale at each overflow"),
-    rows::growthInterval("growth_interval", 2000, "Finite steps in a row until the scale grows; 0: it never does", 0),
+    rows::initScale("init_scale", 65536, MANTISSA_PHRASE("The first scale")),
+    rows::growthFactor(
+        "growth_factor", MANTISSA_PHRASE("Multiplies the scale after growth_interval finite steps in a row")),
+    rows::backoffFactor("backoff_factor", MANTISSA_PHRASE("Multiplies the scale at each overflow")),
+    rows::growthInterval(
+        "growth_interval", 2000, MANTISSA_PHRASE("Finite steps in a row until the scale grows; 0: it never does"), 0),
 };
 
 class PytorchScaler final : public ScalerMachine
@@ -55,8 +58,8 @@ private:
 } // namespace
 
 constinit const ScalerFamily pytorchFamily {.name = "pytorch",
-    .title = "PyTorch",
-    .summary = "torch.amp.GradScaler: no floor, and a growth to infinity is dropped.",
+    .title = MANTISSA_PHRASE("PyTorch"),
+    .summary = MANTISSA_PHRASE("torch.amp.GradScaler: no floor, and a growth to infinity is dropped."),
     .parameters = parameters,
     .make = makeMachine<PytorchScaler>};
 

@@ -2,6 +2,7 @@
 // has the multiplier as an argument. All in float32; the floor is 1, and a growth that is not finite is dropped.
 // Source: keras-team/tf-keras, tf_keras/mixed_precision/loss_scale_optimizer.py; tensorflow/tensorflow,
 // tensorflow/python/training/experimental/loss_scale.py.
+#include "engine/core/phrase.h"
 #include "engine/scaling/scaler_machine.h"
 #include "engine/scaling/scaler_parameters.h"
 
@@ -16,9 +17,10 @@ namespace {
 namespace rows = scaler_parameters;
 
 constexpr std::array parameters {
-    rows::initScale("initial_scale", 32768, "The first scale"),
-    rows::growthFactor("multiplier", "Multiplies the scale when it grows, and divides it at each overflow, down to 1"),
-    rows::growthInterval("dynamic_growth_steps", 2000, "Finite steps in a row until the scale grows"),
+    rows::initScale("initial_scale", 32768, MANTISSA_PHRASE("The first scale")),
+    rows::growthFactor("multiplier",
+        MANTISSA_PHRASE("Multiplies the scale when it grows, and divides it at each overflow, down to 1")),
+    rows::growthInterval("dynamic_growth_steps", 2000, MANTISSA_PHRASE("Finite steps in a row until the scale grows")),
 };
 
 class TensorflowScaler final : public ScalerMachine
@@ -55,8 +57,8 @@ private:
 } // namespace
 
 constinit const ScalerFamily tensorflowFamily {.name = "tensorflow",
-    .title = "TensorFlow",
-    .summary = "tf_keras and TensorFlow's DynamicLossScale: never below 1.",
+    .title = MANTISSA_PHRASE("TensorFlow"),
+    .summary = MANTISSA_PHRASE("tf_keras and TensorFlow's DynamicLossScale: never below 1."),
     .parameters = parameters,
     .make = makeMachine<TensorflowScaler>};
 

@@ -1,5 +1,6 @@
 #include "engine/train/blame.h"
 
+#include "engine/core/phrase.h"
 #include "engine/graph/op_def.h"
 #include "engine/probe/tensor_sample.h"
 #include "engine/train/lane.h"
@@ -65,7 +66,7 @@ std::string listText(const std::vector<std::string>& names)
     for (std::size_t i = 0; i < std::min(names.size(), most); ++i) {
         text += (i == 0 ? "" : ", ") + names[i];
     }
-    return names.size() > most ? text + fmt::format(" and {} more", names.size() - most) : text;
+    return names.size() > most ? text + phrase(" and {} more", names.size() - most) : text;
 }
 
 std::string listText(const std::vector<std::int64_t>& numbers)
@@ -278,38 +279,40 @@ std::string originText(const NonFiniteOrigin& origin)
 {
     std::string inputs;
     for (const TracedOperand& operand : origin.inputs) {
-        inputs += fmt::format("{}{} ({}, magnitudes {} to {})", inputs.empty() ? "" : ", ", operand.name,
+        inputs += phrase("{}{} ({}, magnitudes {} to {})", inputs.empty() ? "" : ", ", operand.name,
             nameOf(operand.format), numberText(operand.smallest), numberText(operand.largest));
     }
     const std::string what = origin.infinite > 0 && origin.nan > 0
-        ? fmt::format("{} infinite and {} NaN", origin.infinite, origin.nan)
-        : origin.infinite > 0 ? fmt::format("{} infinite", origin.infinite)
-                              : fmt::format("{} NaN", origin.nan);
-    return fmt::format("It arises in {} ({}, {}, {}): {} of {} elements, from {}. ", origin.op, origin.kind,
+        ? phrase("{} infinite and {} NaN", origin.infinite, origin.nan)
+        : origin.infinite > 0 ? phrase("{} infinite", origin.infinite)
+                              : phrase("{} NaN", origin.nan);
+    return phrase("It arises in {} ({}, {}, {}): {} of {} elements, from {}. ", origin.op, origin.kind,
         nameOf(origin.phase), nameOf(origin.format), what, origin.elements,
-        inputs.empty() ? std::string("nothing that was computed") : inputs);
+        inputs.empty() ? std::string(phrase("nothing that was computed")) : inputs);
 }
 
 std::string causeText(const Blame& blame)
 {
     switch (blame.cause) {
     case BlameCause::Nothing:
-        return "The step is finite.";
+        return phrase("The step is finite.");
     case BlameCause::Data:
-        return fmt::format("The data is at fault: sample {} of the batch is not finite.", listText(blame.samples));
+        return phrase("The data is at fault: sample {} of the batch is not finite.", listText(blame.samples));
     case BlameCause::Weights:
-        return fmt::format("The weights were not finite before the step: {}.", listText(blame.weights));
+        return phrase("The weights were not finite before the step: {}.", listText(blame.weights));
     case BlameCause::Scale:
-        return fmt::format("The scale is at fault: at {} the step is finite. A dynamic scaler finds that by skipping.",
+        return phrase("The scale is at fault: at {} the step is finite. A dynamic scaler finds that by skipping.",
             numberText(blame.safeScale));
     case BlameCause::Formats:
-        return fmt::format("With {} in FP32 the step is finite; no fewer of them will do.", listText(blame.ops));
+        return phrase("With {} in FP32 the step is finite; no fewer of them will do.", listText(blame.ops));
     case BlameCause::HalfElsewhere:
-        return "A plain FP32 lane is finite here, but no op's format alone mends the step: look at sums in 16 bits, "
-               "16-bit weights, and the order of the step.";
+        return phrase(
+            "A plain FP32 lane is finite here, but no op's format alone mends the step: look at sums in 16 bits, "
+            "16-bit weights, and the order of the step.");
     case BlameCause::NotPrecision:
-        return "A plain FP32 lane is not finite here either: the precision is not at fault. Look at the learning rate, "
-               "the loss and the data.";
+        return phrase(
+            "A plain FP32 lane is not finite here either: the precision is not at fault. Look at the learning rate, "
+            "the loss and the data.");
     }
     return {};
 }
@@ -317,11 +320,16 @@ std::string causeText(const Blame& blame)
 void finish(Blame& blame, const Trials& trials)
 {
     blame.trials = trials.count() + 1;
-    blame.text = (blame.origin && blame.cause != BlameCause::Nothing ? originText(*blame.origin) : std::string())
-        + causeText(blame);
+    blame.text = textOf(blame);
 }
 
 } // namespace
+
+std::string textOf(const Blame& blame)
+{
+    return (blame.origin && blame.cause != BlameCause::Nothing ? originText(*blame.origin) : std::string())
+        + causeText(blame);
+}
 
 std::string_view nameOf(BlameCause cause)
 {

@@ -71,6 +71,9 @@ struct Blame
     std::string text {}; ///< all of it in a few sentences
 };
 
+/// What `text` says, in the language of the moment.
+std::string textOf(const Blame& blame);
+
 /// `lane`: a copy that stands before the step; it is left somewhere else. Stops early, with what is known, once
 /// `isCancelled` says so.
 Blame blameOf(Lane& lane, const std::function<bool()>& isCancelled = {});

@@ -1,6 +1,7 @@
 #include "engine/train/memory_planner.h"
 
 #include "engine/autocast/policy.h"
+#include "engine/core/phrase.h"
 #include "engine/graph/memory_plan.h"
 
 #include <fmt/format.h>
@@ -134,22 +135,25 @@ std::vector<std::string> assumptionsOf(const DecoderTraining& training)
 {
     const DecoderShape& shape = training.shape;
     std::vector<std::string> all {
-        fmt::format("GPT-like decoder of {} parameters: layers {}, width {}, heads {}, vocabulary {}, context {}; head "
-                    "tied to the embedding, MLP of four widths.",
+        phrase("GPT-like decoder of {} parameters: layers {}, width {}, heads {}, vocabulary {}, context {}; head "
+               "tied to the embedding, MLP of four widths.",
             shape.parameters(), shape.layers, shape.width, shape.heads, shape.vocabulary, shape.context),
-        fmt::format("One device, no sharding; micro-batches of {} x {} tokens; {}.", training.batch, shape.context,
+        phrase("One device, no sharding; micro-batches of {} x {} tokens; {}.", training.batch, shape.context,
             training.optimizer),
-        "Weights, copies, gradients and optimizer state follow from the parameters. 16-bit copies of weights are kept "
-        "for the whole step, as autocast's cache keeps them.",
-        training.fusedAttention ? "Attention is fused: the tokens x tokens scores are never stored."
-                                : "Attention is unfused: the scores of every layer are stored, tokens x tokens each.",
+        phrase("Weights, copies, gradients and optimizer state follow from the parameters. 16-bit copies of weights "
+               "are kept "
+               "for the whole step, as autocast's cache keeps them."),
+        training.fusedAttention
+            ? phrase("Attention is fused: the tokens x tokens scores are never stored.")
+            : phrase("Attention is unfused: the scores of every layer are stored, tokens x tokens each."),
         training.checkpointing
-            ? "Activation checkpointing of every layer: only what leaves a layer is kept, the rest is "
-              "computed again in the backward pass."
-            : "All activations that the backward pass reads are kept.",
-        "Activations are the peak of this program's plan of a step, which shares memory by lifetime; a framework's "
-        "allocator takes more, by its fragmentation and its own order of work.",
-        "Scratch of the kernels and the library's own memory come on top (often 0.5 to 2 GiB on a GPU)."};
+            ? phrase("Activation checkpointing of every layer: only what leaves a layer is kept, the rest is "
+                     "computed again in the backward pass.")
+            : phrase("All activations that the backward pass reads are kept."),
+        phrase(
+            "Activations are the peak of this program's plan of a step, which shares memory by lifetime; a framework's "
+            "allocator takes more, by its fragmentation and its own order of work."),
+        phrase("Scratch of the kernels and the library's own memory come on top (often 0.5 to 2 GiB on a GPU).")};
     return all;
 }
 

@@ -1,6 +1,7 @@
 #include "engine/train/watch_expression.h"
 
 #include "engine/core/nearest_name.h"
+#include "engine/core/phrase.h"
 
 #include <fmt/format.h>
 
@@ -21,36 +22,43 @@ constexpr std::size_t longestText = 1000;
 constexpr int deepest = 50; // parentheses
 
 constexpr std::array<WatchMetric, 23> metrics {{
-    {"loss", "of the step", [](const StepRecord& r) { return r.loss; }},
-    {"loss_finite", "1, or 0 if the loss is infinite or NaN",
+    {"loss", MANTISSA_PHRASE("of the step"), [](const StepRecord& r) { return r.loss; }},
+    {"loss_finite", MANTISSA_PHRASE("1, or 0 if the loss is infinite or NaN"),
         [](const StepRecord& r) { return r.lossFinite ? 1.0 : 0.0; }},
-    {"grad_norm", "of the unscaled gradient, before clipping", [](const StepRecord& r) { return r.gradNorm; }},
-    {"grad_norm_clipped", "after clipping", [](const StepRecord& r) { return r.gradNormClipped; }},
-    {"grad_max", "largest magnitude in the gradient", [](const StepRecord& r) { return r.gradMax; }},
-    {"scale", "that the loss was multiplied by", [](const StepRecord& r) { return r.scale; }},
-    {"growth_tracker", "clean steps since the scale moved",
+    {"grad_norm", MANTISSA_PHRASE("of the unscaled gradient, before clipping"),
+        [](const StepRecord& r) { return r.gradNorm; }},
+    {"grad_norm_clipped", MANTISSA_PHRASE("after clipping"), [](const StepRecord& r) { return r.gradNormClipped; }},
+    {"grad_max", MANTISSA_PHRASE("largest magnitude in the gradient"), [](const StepRecord& r) { return r.gradMax; }},
+    {"scale", MANTISSA_PHRASE("that the loss was multiplied by"), [](const StepRecord& r) { return r.scale; }},
+    {"growth_tracker", MANTISSA_PHRASE("clean steps since the scale moved"),
         [](const StepRecord& r) { return static_cast<double>(r.growthTracker); }},
-    {"hysteresis", "overflows until the scale falls; -1 if the scaler has none",
+    {"hysteresis", MANTISSA_PHRASE("overflows until the scale falls; -1 if the scaler has none"),
         [](const StepRecord& r) { return static_cast<double>(r.hysteresis); }},
-    {"found_inf", "1 if a gradient was not finite", [](const StepRecord& r) { return r.foundInf ? 1.0 : 0.0; }},
-    {"skipped", "1 if the optimizer did not step", [](const StepRecord& r) { return r.skipped ? 1.0 : 0.0; }},
-    {"dropped", "micro-batches that the guard dropped",
+    {"found_inf", MANTISSA_PHRASE("1 if a gradient was not finite"),
+        [](const StepRecord& r) { return r.foundInf ? 1.0 : 0.0; }},
+    {"skipped", MANTISSA_PHRASE("1 if the optimizer did not step"),
+        [](const StepRecord& r) { return r.skipped ? 1.0 : 0.0; }},
+    {"dropped", MANTISSA_PHRASE("micro-batches that the guard dropped"),
         [](const StepRecord& r) { return static_cast<double>(r.droppedMicroBatches); }},
-    {"lr", "learning rate", [](const StepRecord& r) { return r.lr; }},
-    {"flushed", "share of the gradient that was rounded to zero", [](const StepRecord& r) { return r.flushed; }},
-    {"subnormal", "share that became subnormal", [](const StepRecord& r) { return r.subnormal; }},
-    {"overflowed", "share that became infinite", [](const StepRecord& r) { return r.overflowed; }},
-    {"update_ratio", "size of the update against that of the weights",
+    {"lr", MANTISSA_PHRASE("learning rate"), [](const StepRecord& r) { return r.lr; }},
+    {"flushed", MANTISSA_PHRASE("share of the gradient that was rounded to zero"),
+        [](const StepRecord& r) { return r.flushed; }},
+    {"subnormal", MANTISSA_PHRASE("share that became subnormal"), [](const StepRecord& r) { return r.subnormal; }},
+    {"overflowed", MANTISSA_PHRASE("share that became infinite"), [](const StepRecord& r) { return r.overflowed; }},
+    {"update_ratio", MANTISSA_PHRASE("size of the update against that of the weights"),
         [](const StepRecord& r) { return r.updateRatio; }},
-    {"validation_loss", "NaN where the lane was not judged", [](const StepRecord& r) { return r.validationLoss; }},
-    {"validation_accuracy", "NaN where the lane was not judged",
+    {"validation_loss", MANTISSA_PHRASE("NaN where the lane was not judged"),
+        [](const StepRecord& r) { return r.validationLoss; }},
+    {"validation_accuracy", MANTISSA_PHRASE("NaN where the lane was not judged"),
         [](const StepRecord& r) { return r.validationAccuracy; }},
-    {"baseline_distance", "of the weights; NaN where it was not measured",
+    {"baseline_distance", MANTISSA_PHRASE("of the weights; NaN where it was not measured"),
         [](const StepRecord& r) { return r.baselineDistance; }},
-    {"step", "counted from 0", [](const StepRecord& r) { return static_cast<double>(r.step); }},
-    {"wait_ms", "for the batch", [](const StepRecord& r) { return double {r.timeMs.waitMs}; }},
-    {"forward_ms", "time of the forward pass", [](const StepRecord& r) { return double {r.timeMs.forwardMs}; }},
-    {"backward_ms", "time of the backward pass", [](const StepRecord& r) { return double {r.timeMs.backwardMs}; }},
+    {"step", MANTISSA_PHRASE("counted from 0"), [](const StepRecord& r) { return static_cast<double>(r.step); }},
+    {"wait_ms", MANTISSA_PHRASE("for the batch"), [](const StepRecord& r) { return double {r.timeMs.waitMs}; }},
+    {"forward_ms", MANTISSA_PHRASE("time of the forward pass"),
+        [](const StepRecord& r) { return double {r.timeMs.forwardMs}; }},
+    {"backward_ms", MANTISSA_PHRASE("time of the backward pass"),
+        [](const StepRecord& r) { return double {r.timeMs.backwardMs}; }},
 }};
 
 constexpr std::array<std::string_view, 4> functions {"skips", "mean", "max", "min"};

@@ -3,6 +3,7 @@
 #include "engine/core/error.h"
 #include "ui/compare/comparison_words.h"
 #include "ui/compare/seed_runs.h"
+#include "ui/language/language.h"
 #include "ui/models/run_archive.h"
 #include "ui/models/run_cells.h"
 #include "ui/plots/curve_export.h"
@@ -57,6 +58,8 @@ ComparePanel::ComparePanel(SessionController* controller, RunLoader* loader, QWi
     , m_verdict(new QLabel)
     , m_seedsWords(new QLabel)
 {
+    keepWords(m_a);
+    keepWords(m_b);
     buildControls();
     m_timer.setInterval(refreshMs);
     connect(&m_timer, &QTimer::timeout, this, &ComparePanel::follow);
@@ -86,6 +89,11 @@ ComparePanel::ComparePanel(SessionController* controller, RunLoader* loader, QWi
         m_archive->reloadIfChanged();
     });
     updateTraining();
+    whenLanguageChanges(this, [this] {
+        fillCombos();
+        m_isStale = true;
+        follow();
+    });
 }
 
 ComparePanel::~ComparePanel() = default;

@@ -14,7 +14,7 @@ namespace {
 
 QString tr(const char* text)
 {
-    return QCoreApplication::translate("mantissa::ComparePanel", text);
+    return QCoreApplication::translate("mantissa", text);
 }
 
 QString valueText(const nlohmann::json& value)

@@ -4,6 +4,7 @@
 #include "engine/probe/corridor.h"
 #include "ui/gradients/scale_table.h"
 #include "ui/graph/op_map_words.h"
+#include "ui/language/language.h"
 #include "ui/models/run_cells.h"
 #include "ui/plots/curve_export.h"
 #include "ui/plots/picture_file.h"
@@ -12,8 +13,8 @@
 #include "ui/style/theme.h"
 
 #include <QBoxLayout>
-#include <QClipboard>
 #include <QCheckBox>
+#include <QClipboard>
 #include <QComboBox>
 #include <QGuiApplication>
 #include <QKeyEvent>
@@ -81,9 +82,10 @@ GradientsPanel::GradientsPanel(SessionController* controller, QWidget* parent)
     m_interval->setToolTip(tr("Every so many steps all tensors of every lane are looked at, ever less often in a long "
                               "run; 0: never, which costs nothing. What a lane computes does not change by it"));
     m_counts->setChecked(m_controller->sampling().countsEveryStep);
-    m_counts->setToolTip(tr("In every step it is counted what rounding did: which share of the gradient flushed to zero, "
-                            "became subnormal, overflowed, and where a number first was not finite. Takes a few percent "
-                            "of a step at most. Without it only the steps that are looked at know"));
+    m_counts->setToolTip(
+        tr("In every step it is counted what rounding did: which share of the gradient flushed to zero, "
+           "became subnormal, overflowed, and where a number first was not finite. Takes a few percent "
+           "of a step at most. Without it only the steps that are looked at know"));
     m_now->setToolTip(tr("Looks at the next step; trains it, if the lanes rest"));
     m_export->setText(tr("Export"));
     m_export->setAutoRaise(true);
@@ -174,6 +176,10 @@ GradientsPanel::GradientsPanel(SessionController* controller, QWidget* parent)
         closeStored();
     });
     follow();
+    whenLanguageChanges(this, [this] {
+        redraw();
+        updateApply();
+    });
 }
 
 void GradientsPanel::setLane(std::optional<std::uint32_t> lane, const QColor& color)

@@ -19,7 +19,7 @@ constexpr double padding = 5;
 
 QString tr(const char* text)
 {
-    return QCoreApplication::translate("OpMap", text);
+    return QCoreApplication::translate("mantissa::OpMapPainter", text);
 }
 
 /// Whether text and hatching can be told at the painter's scale.

@@ -4,6 +4,7 @@
 #include "engine/graph/op_def.h"
 #include "ui/graph/op_map_picture.h"
 #include "ui/graph/op_map_words.h"
+#include "ui/language/language.h"
 #include "ui/plots/picture_file.h"
 #include "ui/style/number_format.h"
 #include "ui/style/theme.h"
@@ -155,6 +156,11 @@ OpMapPanel::OpMapPanel(SessionController* controller, QWidget* parent)
         }
     });
     showEmpty(tr("No experiment is open. Ctrl+O opens one."));
+    whenLanguageChanges(this, [this] {
+        updateTexts();
+        showMatches();
+        follow();
+    });
 }
 
 void OpMapPanel::setLanes(const std::vector<LaneChoice>& lanes)

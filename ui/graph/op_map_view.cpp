@@ -1,6 +1,7 @@
 #include "ui/graph/op_map_view.h"
 
 #include "ui/graph/op_map_words.h"
+#include "ui/language/language.h"
 
 #include <QFocusEvent>
 #include <QHelpEvent>
@@ -359,7 +360,11 @@ void OpMapView::resizeEvent(QResizeEvent* event)
 void OpMapView::changeEvent(QEvent* event)
 {
     QAbstractScrollArea::changeEvent(event);
-    if (event->type() == QEvent::FontChange || event->type() == QEvent::PaletteChange) {
+    if (event->type() == QEvent::LanguageChange) {
+        m_emptyText = inPresentLanguage(m_emptyText);
+    }
+    if (event->type() == QEvent::FontChange || event->type() == QEvent::PaletteChange
+        || event->type() == QEvent::LanguageChange) {
         arrange();
     }
 }

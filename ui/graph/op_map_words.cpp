@@ -13,7 +13,7 @@ namespace {
 
 QString tr(const char* text)
 {
-    return QCoreApplication::translate("OpMap", text);
+    return QCoreApplication::translate("mantissa", text);
 }
 
 QString valueText(const Value& value)

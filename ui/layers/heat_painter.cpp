@@ -24,7 +24,7 @@ constexpr double pictureCells = 640; // wide, at least
 
 QString tr(const char* text)
 {
-    return QCoreApplication::translate("HeatPainter", text);
+    return QCoreApplication::translate("mantissa::HeatPainter", text);
 }
 
 /// The grey whose lightness in CIE L*a*b* is `lightness` (0 to 100): equal steps of it look equal.

@@ -13,7 +13,7 @@ namespace {
 
 QString tr(const char* text)
 {
-    return QCoreApplication::translate("LayerWords", text);
+    return QCoreApplication::translate("mantissa", text);
 }
 
 /// What the value says, %1 being its text.

@@ -1,6 +1,7 @@
 #include "ui/layers/layers_panel.h"
 
 #include "engine/core/error.h"
+#include "ui/language/language.h"
 #include "ui/layers/layer_words.h"
 #include "ui/models/run_cells.h"
 #include "ui/plots/curve_export.h"
@@ -131,6 +132,10 @@ LayersPanel::LayersPanel(SessionController* controller, QWidget* parent)
     m_timer.setInterval(refreshMs);
     connect(&m_timer, &QTimer::timeout, this, &LayersPanel::follow);
     showEmpty(tr("No experiment is open. Ctrl+O opens one."), false);
+    whenLanguageChanges(this, [this] {
+        m_isStale = true;
+        follow();
+    });
 }
 
 void LayersPanel::buildControls()

@@ -1,5 +1,6 @@
 #include "ui/layers/survival_funnel.h"
 
+#include "ui/language/language.h"
 #include "ui/layers/layer_words.h"
 #include "ui/style/number_format.h"
 #include "ui/style/theme.h"
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace mantissa {
 
@@ -29,6 +31,10 @@ SurvivalFunnel::SurvivalFunnel(QWidget* parent)
 {
     setAccessibleName(tr("What is left of the gradient, stage by stage"));
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
+    whenLanguageChanges(this, [this] {
+        const SamplePtr sample = std::exchange(m_sample, nullptr);
+        setSample(sample);
+    });
 }
 
 void SurvivalFunnel::setSample(const SamplePtr& sample)

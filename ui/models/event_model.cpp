@@ -43,6 +43,16 @@ void EventModel::clear()
     endResetModel();
 }
 
+void EventModel::retell(const std::function<void(Row& row)>& words)
+{
+    for (Row& row : m_rows) {
+        words(row);
+    }
+    if (!m_rows.empty()) {
+        emit dataChanged(index(0, 0), index(rowCount() - 1, ColumnCount - 1));
+    }
+}
+
 int EventModel::rowCount(const QModelIndex& parent) const
 {
     return parent.isValid() ? 0 : static_cast<int>(m_rows.size());

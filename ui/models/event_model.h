@@ -6,6 +6,7 @@
 #include <QAbstractTableModel>
 #include <QString>
 
+#include <functional>
 #include <vector>
 
 namespace mantissa {
@@ -27,6 +28,8 @@ public:
 
     void add(const Row& row);
     void clear();
+    /// Changes the words of every row.
+    void retell(const std::function<void(Row& row)>& words);
 
     [[nodiscard]] const Row& at(int row) const { return m_rows.at(static_cast<std::size_t>(row)); }
 

@@ -490,6 +490,9 @@ void Dashboard::changeEvent(QEvent* event)
     if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange) {
         d->touch();
     }
+    if (event->type() == QEvent::LanguageChange && d) {
+        d->retranslate();
+    }
 }
 
 void Dashboard::showEvent(QShowEvent* event)

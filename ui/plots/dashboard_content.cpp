@@ -1,4 +1,5 @@
 // What Dashboard shows: curves, ranges, marks, table and summary, all derived from its lanes.
+#include "ui/language/language.h"
 #include "ui/plots/axis_tickers.h"
 #include "ui/plots/dashboard_private.h"
 #include "ui/plots/smoothing.h"
@@ -306,6 +307,14 @@ bool Dashboard::Private::isFrameDue() const
 bool Dashboard::Private::isLayoutFresh() const
 {
     return m_sinceLayout.isValid() && m_sinceLayout.elapsed() < freshLayoutMs;
+}
+
+void Dashboard::Private::retranslate()
+{
+    data.changeTexts([](const QString& text) { return inPresentLanguage(text); });
+    m_isTableStale = true;
+    touch();
+    refresh();
 }
 
 void Dashboard::Private::refresh()

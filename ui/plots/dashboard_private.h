@@ -22,6 +22,8 @@ public:
     // --- content (dashboard_content.cpp) ---
     void touch() { m_isDirty = true; }
 
+    void retranslate();
+
     void refresh();
     /// `view` with every axis that follows fitted to the data.
     [[nodiscard]] ViewState fitted(ViewState view) const;

@@ -234,6 +234,17 @@ void LaneCollection::addMark(PlotMark mark)
     m_marks.insert(place, std::move(mark));
 }
 
+void LaneCollection::changeTexts(const std::function<QString(const QString& text)>& change)
+{
+    for (PlotMark& mark : m_marks) {
+        mark.text = change(mark.text);
+        mark.label = change(mark.label);
+    }
+    for (const auto& lane : m_lanes) {
+        lane->endReason = change(lane->endReason);
+    }
+}
+
 bool LaneCollection::isWaiting() const
 {
     return std::any_of(

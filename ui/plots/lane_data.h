@@ -7,6 +7,7 @@
 
 #include <QElapsedTimer>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -85,6 +86,8 @@ public:
     bool setColumns(quint64 key, RunColumns columns);
     void truncate(quint64 key, std::int64_t firstDropped);
     void addMark(PlotMark mark);
+    /// Changes every text that is kept: of marks and ends.
+    void changeTexts(const std::function<QString(const QString& text)>& change);
 
     /// Whether columns wait to be taken in.
     [[nodiscard]] bool isWaiting() const;

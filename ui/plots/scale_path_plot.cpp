@@ -209,7 +209,8 @@ void ScalePathPlot::applyTheme()
 
 void ScalePathPlot::changeEvent(QEvent* event)
 {
-    if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange) {
+    if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange
+        || event->type() == QEvent::LanguageChange) {
         applyTheme();
     }
     QWidget::changeEvent(event);

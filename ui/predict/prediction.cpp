@@ -14,7 +14,7 @@ namespace {
 
 QString tr(const char* text)
 {
-    return QCoreApplication::translate("mantissa::PredictDialog", text);
+    return QCoreApplication::translate("mantissa", text);
 }
 
 QString shareOfHands(int hands, int all)

@@ -2,7 +2,9 @@
 
 #include "engine/core/clock.h"
 #include "engine/core/error.h"
+#include "engine/core/phrase.h"
 #include "engine/protocol/protocol_report.h"
+#include "ui/language/language.h"
 #include "ui/plots/curve_export.h"
 #include "ui/plots/picture_file.h"
 #include "ui/protocol/picture_view.h"
@@ -71,6 +73,15 @@ QString verdictText(ProtocolVerdict verdict)
     return {};
 }
 
+/// Programs read it: it is the same in every language of the window.
+std::string englishJson(const ProtocolRuns& runs)
+{
+    const PhraseTranslator before = setPhraseTranslator(nullptr);
+    const auto json = protocolJson(judgeProtocol(runs));
+    setPhraseTranslator(before);
+    return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+}
+
 QTableWidget* makeTable(const QStringList& titles, const QString& name)
 {
     auto* table = new QTableWidget(0, static_cast<int>(titles.size()));
@@ -122,6 +133,11 @@ ProtocolDialog::ProtocolDialog(Experiment experiment, std::string device, bool i
     setTraining(false);
     const QFontMetrics metrics = fontMetrics();
     resize(metrics.averageCharWidth() * 165, metrics.height() * 48);
+    whenLanguageChanges(this, [this] {
+        if (m_result) {
+            showResult(std::make_shared<const ProtocolResult>(judgeProtocol(m_result->runs)));
+        }
+    });
 }
 
 ProtocolDialog::~ProtocolDialog()
@@ -365,9 +381,7 @@ void ProtocolDialog::saveTo(const QString& file) const
         return;
     }
     const bool isJson = file.endsWith(QLatin1String(".json"), Qt::CaseInsensitive);
-    const QByteArray text = QByteArray::fromStdString(isJson
-            ? protocolJson(*m_result).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n'
-            : protocolHtml(*m_result));
+    const QByteArray text = QByteArray::fromStdString(isJson ? englishJson(m_result->runs) : protocolHtml(*m_result));
     writeFile(file, [&text](QIODevice& device) { return device.write(text) == text.size(); });
 }
 

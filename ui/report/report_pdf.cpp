@@ -1,5 +1,6 @@
 #include "ui/report/report_pdf.h"
 
+#include "engine/core/phrase.h"
 #include "engine/protocol/protocol_report.h"
 #include "ui/plots/curve_export.h"
 
@@ -26,6 +27,11 @@ constexpr double width = pageWidth - 2 * margin;
 QString escaped(const std::string& text)
 {
     return QString::fromStdString(text).toHtmlEscaped();
+}
+
+QString heading(const std::string& text)
+{
+    return QStringLiteral("<p><b>%1</b></p>").arg(escaped(text));
 }
 
 QString signOf(CheckLevel level)
@@ -55,11 +61,11 @@ QString headHtml(const ProtocolWords& words)
 
 QString checksHtml(const ProtocolResult& result)
 {
-    QString out = QStringLiteral("<p><b>Questions and answers</b></p>"
-                                 "<table width=\"100%\" cellspacing=\"0\" cellpadding=\"1\">");
+    QString out = heading(phrase("Questions and answers"))
+        + QStringLiteral("<table width=\"100%\" cellspacing=\"0\" cellpadding=\"1\">");
     for (const ProtocolCheck& check : result.checks) {
         out += QStringLiteral("<tr><td width=\"10%\"><b>%1 %2</b></td><td width=\"25%\">%3</td><td>%4</td></tr>")
-                   .arg(signOf(check.level), QString::fromUtf8(nameOf(check.level).data()), escaped(check.question),
+                   .arg(signOf(check.level), QString::fromStdString(wordOf(check.level)), escaped(check.question),
                        escaped(check.answer));
     }
     return out + QStringLiteral("</table>");
@@ -67,9 +73,11 @@ QString checksHtml(const ProtocolResult& result)
 
 QString numbersHtml(const ProtocolWords& words)
 {
-    QString out = QStringLiteral("<p><b>Numbers</b></p><table width=\"100%\" cellspacing=\"0\" cellpadding=\"1\">"
-                                 "<tr><td></td><td align=\"right\"><b>FP32</b></td><td align=\"right\"><b>AMP</b></td>"
-                                 "<td align=\"right\"><b>AMP to FP32</b></td></tr>");
+    QString out = heading(phrase("Numbers"))
+        + QStringLiteral("<table width=\"100%\" cellspacing=\"0\" cellpadding=\"1\">"
+                         "<tr><td></td><td align=\"right\"><b>FP32</b></td><td align=\"right\"><b>AMP</b></td>"
+                         "<td align=\"right\"><b>%1</b></td></tr>")
+              .arg(escaped(phrase("AMP to FP32")));
     for (const ProtocolWords::Number& number : words.numbers) {
         out += QStringLiteral("<tr><td>%1</td><td align=\"right\">%2</td><td align=\"right\">%3</td>"
                               "<td align=\"right\">%4</td></tr>")
@@ -81,7 +89,7 @@ QString numbersHtml(const ProtocolWords& words)
 
 QString findingsHtml(const ProtocolResult& result, const ProtocolWords& words)
 {
-    QString out = QStringLiteral("<p><b>Findings</b></p>");
+    QString out = heading(phrase("Findings"));
     for (const ProtocolFinding& found : result.findings) {
         out += QStringLiteral("<p><b>%1</b> <font color=\"#5a5a5a\">(%2: %3)</font><br>%4</p>")
                    .arg(escaped(found.finding.title), escaped(found.finding.rule),
@@ -89,11 +97,11 @@ QString findingsHtml(const ProtocolResult& result, const ProtocolWords& words)
                        escaped(found.finding.advice));
     }
     if (result.findings.empty()) {
-        out += QStringLiteral("<p>None: the diagnosis has nothing to say about either.</p>");
+        out += QStringLiteral("<p>%1</p>").arg(escaped(phrase("None: the diagnosis has nothing to say about either.")));
     }
-    return out
-        + QStringLiteral("<p><b>Method</b></p><p><font color=\"#5a5a5a\">%1<br>Made with Mantissa.</font></p>")
-              .arg(escaped(words.method));
+    return out + heading(phrase("Method"))
+        + QStringLiteral("<p><font color=\"#5a5a5a\">%1<br>%2</font></p>")
+              .arg(escaped(words.method), escaped(phrase("Made with Mantissa.")));
 }
 
 std::unique_ptr<QTextDocument> document(const QString& html, double textWidth, int pixelSize)

@@ -33,6 +33,12 @@ std::unique_ptr<QSettings> openState()
     return std::make_unique<QSettings>(stateFolder() + QStringLiteral("/mantissa/window.ini"), QSettings::IniFormat);
 }
 
+Language storedLanguage()
+{
+    const QString code = openSettings()->value(QStringLiteral("language")).toString();
+    return languageFromCode(code).value_or(Language::System);
+}
+
 QStringList recentExperiments()
 {
     QStringList files = openState()->value(recentKey).toStringList();

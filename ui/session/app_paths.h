@@ -1,6 +1,8 @@
 /// Where the window's files are: remembered state, settings (XDG base directories).
 #pragma once
 
+#include "ui/language/language.h"
+
 #include <QSettings>
 #include <QString>
 #include <QStringList>
@@ -14,6 +16,9 @@ std::unique_ptr<QSettings> openSettings();
 
 /// What the window remembers by itself (layout, recent files): $XDG_STATE_HOME/mantissa/window.ini.
 std::unique_ptr<QSettings> openState();
+
+/// What was chosen under View, Language; the system's if nothing was.
+Language storedLanguage();
 
 /// Experiment files opened last, newest first, those that are gone left out.
 QStringList recentExperiments();

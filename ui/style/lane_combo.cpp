@@ -1,5 +1,6 @@
 #include "ui/style/lane_combo.h"
 
+#include "ui/language/language.h"
 #include "ui/style/theme.h"
 
 #include <algorithm>
@@ -16,6 +17,7 @@ LaneCombo::LaneCombo(const QString& accessibleName, QWidget* parent)
     : QComboBox(parent)
 {
     setAccessibleName(accessibleName);
+    keepWords(this);
     setIconSize(swatchSize);
     setSizeAdjustPolicy(QComboBox::AdjustToContents);
     connect(this, &QComboBox::activated, this,

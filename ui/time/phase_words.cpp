@@ -12,7 +12,7 @@ namespace {
 
 QString tr(const char* text)
 {
-    return QCoreApplication::translate("mantissa::TimePanel", text);
+    return QCoreApplication::translate("mantissa", text);
 }
 
 } // namespace

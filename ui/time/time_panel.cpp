@@ -1,6 +1,7 @@
 #include "ui/time/time_panel.h"
 
 #include "engine/core/error.h"
+#include "ui/language/language.h"
 #include "ui/plots/curve_export.h"
 #include "ui/plots/picture_file.h"
 #include "ui/style/number_format.h"
@@ -169,6 +170,7 @@ TimePanel::TimePanel(SessionController* controller, QWidget* parent)
     m_timer.setInterval(refreshMs);
     connect(&m_timer, &QTimer::timeout, this, &TimePanel::follow);
     follow();
+    whenLanguageChanges(this, [this] { follow(); });
 }
 
 void TimePanel::setLanes(const std::vector<LaneChoice>& lanes)

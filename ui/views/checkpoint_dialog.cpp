@@ -1,5 +1,6 @@
 #include "ui/views/checkpoint_dialog.h"
 
+#include "ui/language/language.h"
 #include "ui/views/number_field.h"
 
 #include <QCheckBox>
@@ -67,7 +68,7 @@ NumberField* CheckpointDialog::addNumber(
 {
     constexpr double most = 1e9;
     auto* field = new NumberField;
-    field->setAccessibleName(QString(name).remove(QLatin1Char('&')) + QLatin1Char(' ') + unit);
+    field->setAccessibleName(withoutAccessKey(name) + QLatin1Char(' ') + unit);
     field->setHint(tip);
     field->setRange(least, most, tr("a number from %1 to %2").arg(least).arg(most));
     field->setValue(value);

@@ -1,5 +1,7 @@
 #include "ui/views/command_palette.h"
 
+#include "ui/language/language.h"
+
 #include <QAction>
 #include <QKeyEvent>
 #include <QLineEdit>
@@ -12,18 +14,6 @@
 
 namespace mantissa {
 
-namespace {
-
-QString plain(QString text)
-{
-    // A single ampersand marks a mnemonic, a doubled one stands for itself.
-    text.replace(QLatin1String("&&"), QLatin1String("\x01"));
-    text.remove(QLatin1Char('&'));
-    return text.replace(QLatin1String("\x01"), QLatin1String("&"));
-}
-
-} // namespace
-
 QList<Command> collectCommands(const QList<QAction*>& menuActions, const QString& path)
 {
     QList<Command> commands;
@@ -31,7 +21,7 @@ QList<Command> collectCommands(const QList<QAction*>& menuActions, const QString
         if (action->isSeparator() || action->text().isEmpty()) {
             continue;
         }
-        const QString name = plain(action->text());
+        const QString name = withoutAccessKey(action->text());
         const QString here = path.isEmpty() ? name : path + QStringLiteral(" \u203A ") + name;
         if (QMenu* menu = action->menu()) {
             commands += collectCommands(menu->actions(), here);

@@ -3,6 +3,7 @@
 #include "engine/lesson/lesson.h"
 #include "engine/verify/shipped_experiments.h"
 #include "ui/session/app_paths.h"
+#include "ui/session/shipped_texts.h"
 
 #include <QEvent>
 #include <QFile>
@@ -31,7 +32,7 @@ QString titleOf(const QString& path)
     if (file.size() <= mostBytes && file.open(QIODevice::ReadOnly)) {
         const QString name = QJsonDocument::fromJson(file.readAll()).object().value(QStringLiteral("name")).toString();
         if (!name.isEmpty()) {
-            return name;
+            return QString::fromStdString(inPresentLanguage(path.toStdString(), {name.toStdString(), {}}).name);
         }
     }
     return QFileInfo(path).completeBaseName();

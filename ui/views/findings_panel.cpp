@@ -1,6 +1,7 @@
 #include "ui/views/findings_panel.h"
 
 #include "engine/core/error.h"
+#include "ui/language/language.h"
 #include "ui/models/run_cells.h"
 #include "ui/session/run_loader.h"
 #include "ui/session/session_controller.h"
@@ -274,6 +275,21 @@ void FindingsPanel::follow()
     }
 }
 
+void FindingsPanel::changeEvent(QEvent* event)
+{
+    if (event->type() == QEvent::LanguageChange) {
+        // What is on its way may be in either language.
+        m_isLooking = false;
+        m_lookedAt = -1;
+        m_blameTrouble = inPresentLanguage(m_blameTrouble);
+        if (!m_findings.empty() || m_blame) {
+            showAll();
+        }
+        follow();
+    }
+    QWidget::changeEvent(event);
+}
+
 void FindingsPanel::look()
 {
     m_isLooking = true;
@@ -349,7 +365,7 @@ QString FindingsPanel::blameHtml() const
                        .arg(tr("Step %1, trained again %2 times")
                                 .arg(formatCount(m_blame->step), formatCount(m_blame->trials))
                                 .toHtmlEscaped(),
-                           QString::fromStdString(m_blame->text).toHtmlEscaped());
+                           QString::fromStdString(textOf(*m_blame)).toHtmlEscaped());
     if (m_blame->origin) {
         const std::string& tensor = m_blame->origin->tensor;
         html += QStringLiteral("<br>") + link(QStringLiteral("op:") + valueIn(tensor), tr("Show it in the graph"));

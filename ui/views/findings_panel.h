@@ -59,6 +59,9 @@ signals:
     void gradientWanted(const QString& layer);
     void notice(const QString& text); ///< something to say in the status bar
 
+protected:
+    void changeEvent(QEvent* event) override;
+
 private:
     void look();
     void display(std::uint32_t lane, const std::vector<Finding>& findings);

@@ -1,6 +1,7 @@
 #include "ui/views/format_explorer.h"
 
 #include "engine/formats/format_play.h"
+#include "ui/language/language.h"
 #include "ui/style/number_format.h"
 #include "ui/style/theme.h"
 #include "ui/views/bit_row.h"
@@ -88,6 +89,12 @@ FormatExplorer::FormatExplorer(QWidget* parent)
     calculate();
     const QSize wanted(fontMetrics().averageCharWidth() * 170, fontMetrics().height() * 42);
     resize(wanted.boundedTo(screen()->availableSize() * 9 / 10));
+    whenLanguageChanges(this, [this] {
+        for (const Row& each : m_rows) {
+            display(each);
+        }
+        calculate();
+    });
 }
 
 QWidget* FormatExplorer::makeRows()

@@ -37,7 +37,7 @@ void finish(QDialog* dialog, QVBoxLayout* column)
 
 QDialog* showAbout(QWidget* parent)
 {
-    const auto tr = [](const char* text) { return QCoreApplication::translate("About", text); };
+    const auto tr = [](const char* text) { return QCoreApplication::translate("mantissa", text); };
     QDialog* dialog = makeDialog(tr("About Mantissa"), parent);
     auto* column = new QVBoxLayout(dialog);
     column->setContentsMargins(24, 24, 24, 16);
@@ -70,7 +70,7 @@ QDialog* showAbout(QWidget* parent)
 
 QDialog* showShortcuts(const QList<Command>& commands, QWidget* parent)
 {
-    const auto tr = [](const char* text) { return QCoreApplication::translate("Shortcuts", text); };
+    const auto tr = [](const char* text) { return QCoreApplication::translate("mantissa", text); };
     QDialog* dialog = makeDialog(tr("Keyboard shortcuts"), parent);
     auto* column = new QVBoxLayout(dialog);
     column->setContentsMargins(16, 16, 16, 16);

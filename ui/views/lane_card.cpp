@@ -226,6 +226,12 @@ void LaneCard::changeEvent(QEvent* event)
         m_name->setPalette(flat);
         updateLook();
     }
+    if (event->type() == QEvent::LanguageChange && m_fold) {
+        m_filledFrom.reset();
+        followSettings();
+        refreshValues();
+        updateLook();
+    }
     if (event->type() == QEvent::FontChange && m_fold) {
         const int side = fontMetrics().height();
         for (QToolButton* button : {m_lock, m_more, m_fold}) {

@@ -17,11 +17,6 @@ namespace mantissa {
 
 namespace {
 
-QString tr(const char* text)
-{
-    return QCoreApplication::translate("CardValues", text);
-}
-
 QLabel* addPair(QGridLayout* grid, int row, int column, const QString& name, const QString& tip)
 {
     auto* label = new QLabel(name);

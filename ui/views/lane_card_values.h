@@ -4,6 +4,8 @@
 #include "engine/train/session.h"
 #include "ui/session/lane_monitor.h"
 
+#include <QCoreApplication>
+
 class QFontMetrics;
 class QGridLayout;
 class QLabel;
@@ -12,6 +14,9 @@ namespace mantissa {
 
 struct CardValues
 {
+    Q_DECLARE_TR_FUNCTIONS(mantissa::LaneCard)
+
+public:
     QLabel* loss = nullptr;
     QLabel* gradNorm = nullptr;
     QLabel* scale = nullptr;

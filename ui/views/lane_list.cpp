@@ -289,6 +289,9 @@ void LaneList::changeEvent(QEvent* event)
     if (event->type() == QEvent::PaletteChange && m_column) {
         applyLooks();
     }
+    if (event->type() == QEvent::LanguageChange && m_column) {
+        fitWidth();
+    }
     if ((event->type() == QEvent::FontChange || event->type() == QEvent::ApplicationFontChange) && m_column) {
         fitWidth();
     }

@@ -2,6 +2,7 @@
 
 #include "engine/autocast/policy.h"
 #include "engine/train/fault.h"
+#include "ui/language/language.h"
 #include "ui/style/number_format.h"
 #include "ui/views/order_words.h"
 #include "ui/views/scaler_form.h"
@@ -25,7 +26,7 @@ constexpr std::int64_t manySkips = 40;
 
 QString tr(const char* text)
 {
-    return QCoreApplication::translate("LaneWords", text);
+    return QCoreApplication::translate("mantissa", text);
 }
 
 /// A setting's JSON text as people write it: 65536.0 -> 2^16, "fp16" -> FP16.
@@ -261,39 +262,39 @@ QString memoryText(const MemoryBytes& bytes)
 QString settingName(const std::string& path)
 {
     static const std::array<std::pair<const char*, const char*>, 33> names {{
-        {"scaler.scale", QT_TRANSLATE_NOOP("LaneWords", "scale")},
-        {"scaler.init_scale", QT_TRANSLATE_NOOP("LaneWords", "initial scale")},
-        {"scaler.family", QT_TRANSLATE_NOOP("LaneWords", "scaler")},
-        {"scaler", QT_TRANSLATE_NOOP("LaneWords", "scaler")},
-        {"scaler.growth_factor", QT_TRANSLATE_NOOP("LaneWords", "growth factor")},
-        {"scaler.backoff_factor", QT_TRANSLATE_NOOP("LaneWords", "backoff factor")},
-        {"scaler.growth_interval", QT_TRANSLATE_NOOP("LaneWords", "growth interval")},
-        {"scaler.frozen", QT_TRANSLATE_NOOP("LaneWords", "frozen")},
-        {"optimizer.lr", QT_TRANSLATE_NOOP("LaneWords", "learning rate")},
-        {"precision.policy", QT_TRANSLATE_NOOP("LaneWords", "precision")},
-        {"precision.weights", QT_TRANSLATE_NOOP("LaneWords", "weights")},
-        {"precision", QT_TRANSLATE_NOOP("LaneWords", "precision")},
-        {"precision.overrides", QT_TRANSLATE_NOOP("LaneWords", "formats of single ops")},
-        {"clip", QT_TRANSLATE_NOOP("LaneWords", "clipping")},
-        {"clip.max_norm", QT_TRANSLATE_NOOP("LaneWords", "clip threshold")},
-        {"clip.order", QT_TRANSLATE_NOOP("LaneWords", "clip order")},
-        {"clip.per_layer", QT_TRANSLATE_NOOP("LaneWords", "clip each layer")},
-        {"order", QT_TRANSLATE_NOOP("LaneWords", "order of the step")},
-        {"optimizer.extra_step", QT_TRANSLATE_NOOP("LaneWords", "stray second step")},
-        {"optimizer.state_format", QT_TRANSLATE_NOOP("LaneWords", "format of the optimizer state")},
-        {"optimizer.epsilon_format", QT_TRANSLATE_NOOP("LaneWords", "format of epsilon")},
-        {"accumulation.steps", QT_TRANSLATE_NOOP("LaneWords", "micro-batches")},
-        {"accumulation.divide", QT_TRANSLATE_NOOP("LaneWords", "loss divided by the micro-batches")},
-        {"accumulation.guard", QT_TRANSLATE_NOOP("LaneWords", "bad micro-batches dropped")},
-        {"accumulation.scaler_per_micro_batch", QT_TRANSLATE_NOOP("LaneWords", "scaler updated per micro-batch")},
-        {"accumulation.zero_gradients", QT_TRANSLATE_NOOP("LaneWords", "gradients zeroed")},
-        {"fault.nan_sample", QT_TRANSLATE_NOOP("LaneWords", "injected NaN samples")},
-        {"fault.huge_sample", QT_TRANSLATE_NOOP("LaneWords", "injected huge sample")},
-        {"fault.loss_spike", QT_TRANSLATE_NOOP("LaneWords", "injected loss spike")},
-        {"fault.gradient_inf", QT_TRANSLATE_NOOP("LaneWords", "injected infinite gradient")},
-        {"fault.lr_jump", QT_TRANSLATE_NOOP("LaneWords", "injected jump of the rate")},
-        {"fault.exploding_init", QT_TRANSLATE_NOOP("LaneWords", "injected exploding weights")},
-        {"fault.saturation", QT_TRANSLATE_NOOP("LaneWords", "injected saturation")},
+        {"scaler.scale", QT_TRANSLATE_NOOP("mantissa", "scale")},
+        {"scaler.init_scale", QT_TRANSLATE_NOOP("mantissa", "initial scale")},
+        {"scaler.family", QT_TRANSLATE_NOOP("mantissa", "scaler")},
+        {"scaler", QT_TRANSLATE_NOOP("mantissa", "scaler")},
+        {"scaler.growth_factor", QT_TRANSLATE_NOOP("mantissa", "growth factor")},
+        {"scaler.backoff_factor", QT_TRANSLATE_NOOP("mantissa", "backoff factor")},
+        {"scaler.growth_interval", QT_TRANSLATE_NOOP("mantissa", "growth interval")},
+        {"scaler.frozen", QT_TRANSLATE_NOOP("mantissa", "frozen")},
+        {"optimizer.lr", QT_TRANSLATE_NOOP("mantissa", "learning rate")},
+        {"precision.policy", QT_TRANSLATE_NOOP("mantissa", "precision")},
+        {"precision.weights", QT_TRANSLATE_NOOP("mantissa", "weights")},
+        {"precision", QT_TRANSLATE_NOOP("mantissa", "precision")},
+        {"precision.overrides", QT_TRANSLATE_NOOP("mantissa", "formats of single ops")},
+        {"clip", QT_TRANSLATE_NOOP("mantissa", "clipping")},
+        {"clip.max_norm", QT_TRANSLATE_NOOP("mantissa", "clip threshold")},
+        {"clip.order", QT_TRANSLATE_NOOP("mantissa", "clip order")},
+        {"clip.per_layer", QT_TRANSLATE_NOOP("mantissa", "clip each layer")},
+        {"order", QT_TRANSLATE_NOOP("mantissa", "order of the step")},
+        {"optimizer.extra_step", QT_TRANSLATE_NOOP("mantissa", "stray second step")},
+        {"optimizer.state_format", QT_TRANSLATE_NOOP("mantissa", "format of the optimizer state")},
+        {"optimizer.epsilon_format", QT_TRANSLATE_NOOP("mantissa", "format of epsilon")},
+        {"accumulation.steps", QT_TRANSLATE_NOOP("mantissa", "micro-batches")},
+        {"accumulation.divide", QT_TRANSLATE_NOOP("mantissa", "loss divided by the micro-batches")},
+        {"accumulation.guard", QT_TRANSLATE_NOOP("mantissa", "bad micro-batches dropped")},
+        {"accumulation.scaler_per_micro_batch", QT_TRANSLATE_NOOP("mantissa", "scaler updated per micro-batch")},
+        {"accumulation.zero_gradients", QT_TRANSLATE_NOOP("mantissa", "gradients zeroed")},
+        {"fault.nan_sample", QT_TRANSLATE_NOOP("mantissa", "injected NaN samples")},
+        {"fault.huge_sample", QT_TRANSLATE_NOOP("mantissa", "injected huge sample")},
+        {"fault.loss_spike", QT_TRANSLATE_NOOP("mantissa", "injected loss spike")},
+        {"fault.gradient_inf", QT_TRANSLATE_NOOP("mantissa", "injected infinite gradient")},
+        {"fault.lr_jump", QT_TRANSLATE_NOOP("mantissa", "injected jump of the rate")},
+        {"fault.exploding_init", QT_TRANSLATE_NOOP("mantissa", "injected exploding weights")},
+        {"fault.saturation", QT_TRANSLATE_NOOP("mantissa", "injected saturation")},
     }};
     for (const auto& [key, name] : names) {
         if (path == key) {
@@ -309,10 +310,9 @@ QString settingName(const std::string& path)
 
 QString eventSentence(const Event& event)
 {
-    const QString text = QString::fromStdString(event.text);
-    const auto withText = [&text](const QString& sentence) {
-        return text.isEmpty() ? sentence : sentence + QStringLiteral(": ") + text;
-    };
+    const QString text = inPresentLanguage(QString::fromStdString(event.text));
+    const auto withText
+        = [&text](const QString& sentence) { return text.isEmpty() ? sentence : tr("%1: %2").arg(sentence, text); };
     switch (event.kind) {
     case EventKind::Set: {
         const QString by = event.scripted ? tr(" (as planned)") : QString();

@@ -12,6 +12,7 @@
 #include "ui/plots/dashboard.h"
 #include "ui/session/app_paths.h"
 #include "ui/session/run_loader.h"
+#include "ui/session/shipped_texts.h"
 #include "ui/start/start_page.h"
 #include "ui/style/number_format.h"
 #include "ui/style/theme.h"
@@ -417,8 +418,14 @@ void MainWindow::replaced(SessionController::Replacement reason)
     }
     const ExperimentDocument& document = m_controller->document();
     m_setup->show(document);
-    m_experiments->showText(QString::fromStdString(document.name()), QString::fromStdString(document.description()));
+    showTexts();
     m_dashboard->setEmptyText(tr("Preparing\u2026"));
+}
+
+void MainWindow::showTexts()
+{
+    const ShippedText texts = shownTexts();
+    m_experiments->showText(QString::fromStdString(texts.name), QString::fromStdString(texts.text));
 }
 
 void MainWindow::followLanes()

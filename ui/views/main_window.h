@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/store/run_store.h"
+#include "ui/language/language.h"
 #include "ui/session/session_controller.h"
 
 #include <QList>
@@ -49,6 +50,7 @@ class StatusLine;
 class TimePanel;
 struct LessonStep;
 struct ReferenceRun;
+struct ShippedText;
 struct StoredCurves;
 struct StoredLook;
 
@@ -96,6 +98,8 @@ public:
     void openFirst(const QString& wanted = {});
     bool saveTo(const QString& file);
     void setTheme(Theme theme);
+    /// Of every window, at once; nothing that is trained is lost.
+    void setLanguage(Language language);
 
     [[nodiscard]] SessionController* controller() const { return m_controller; }
 
@@ -168,6 +172,7 @@ private:
     void compareWithBaseline();
     void connectRuns();
     void replaced(SessionController::Replacement reason);
+    void showTexts();
     void followStatus();
     void showSelected();
     void goBack(std::uint32_t lane);
@@ -244,6 +249,9 @@ private:
     void restoreState();
     void storeState();
     void updateTitle();
+    void retranslate();
+    [[nodiscard]] static QString languageAction(Language language); ///< its object name
+    [[nodiscard]] ShippedText shownTexts() const; ///< of the experiment
 
     SessionController* m_controller;
     RunLoader* m_loader;
@@ -281,6 +289,7 @@ private:
     QMenu* m_recentMenu = nullptr;
     QMenu* m_watchedMenu = nullptr;
     QActionGroup* m_themes = nullptr;
+    QActionGroup* m_languages = nullptr;
     QAction* m_presenter = nullptr;
     QByteArray m_layoutBeforePresenting;
     qreal m_pointSizeBeforePresenting = 0;

@@ -6,9 +6,12 @@
 #include "ui/lesson/lesson_panel.h"
 #include "ui/plots/dashboard.h"
 #include "ui/session/app_paths.h"
+#include "ui/session/shipped_texts.h"
 #include "ui/style/theme.h"
+#include "ui/views/events_view.h"
 #include "ui/views/experiments_view.h"
 #include "ui/views/lane_list.h"
+#include "ui/views/lane_words.h"
 #include "ui/views/main_window.h"
 #include "ui/views/message_bar.h"
 #include "ui/views/run_bar.h"
@@ -66,7 +69,7 @@ bool MainWindow::openFile(const QString& file)
     }
     try {
         const std::filesystem::path path = file.toStdString();
-        openExperiment(loadExperiment(path), path);
+        openExperiment(loadInPresentLanguage(path), path);
     } catch (const std::exception& error) {
         m_messages->post(fileTopic, Tone::Problem, QString::fromUtf8(error.what()));
         return false;
@@ -121,7 +124,7 @@ void MainWindow::openFirst(const QString& wanted)
 void MainWindow::newExperiment()
 {
     try {
-        Experiment experiment = loadExperiment(shippedExperimentsFolder() / "default.json");
+        Experiment experiment = loadInPresentLanguage(shippedExperimentsFolder() / "default.json");
         experiment.name = tr("Untitled").toStdString();
         experiment.text.clear();
         openExperiment(std::move(experiment), {});
@@ -190,10 +193,16 @@ bool MainWindow::mayDiscard()
     return answer == QMessageBox::Discard || (answer == QMessageBox::Save && save());
 }
 
+ShippedText MainWindow::shownTexts() const
+{
+    const ExperimentDocument& document = m_controller->document();
+    return inPresentLanguage(document.file(), {document.name(), document.description()});
+}
+
 void MainWindow::updateTitle()
 {
     const ExperimentDocument& document = m_controller->document();
-    const QString name = QString::fromStdString(document.name());
+    const QString name = QString::fromStdString(shownTexts().name);
     setWindowTitle(name.isEmpty() ? tr("Mantissa") : tr("%1[*]").arg(name));
     setWindowModified(document.isModified() && !name.isEmpty());
     setWindowFilePath(document.file().empty() ? QString() : QString::fromStdString(document.file().string()));
@@ -236,6 +245,19 @@ void MainWindow::setTheme(Theme theme)
     if (m_remembersState) {
         openSettings()->setValue(QStringLiteral("theme"), static_cast<int>(theme));
     }
+}
+
+QString MainWindow::languageAction(Language language)
+{
+    return QStringLiteral("language_") + languageCode(language);
+}
+
+void MainWindow::setLanguage(Language language)
+{
+    if (m_remembersState) {
+        openSettings()->setValue(QStringLiteral("language"), languageCode(language));
+    }
+    changeLanguage(language);
 }
 
 void MainWindow::setPresenting(bool isPresenting)
@@ -339,7 +361,30 @@ void MainWindow::changeEvent(QEvent* event)
     if (event->type() == QEvent::PaletteChange && m_lanes && m_controller->status()) {
         followLanes();
     }
+    if (event->type() == QEvent::LanguageChange && m_languages) {
+        retranslate();
+    }
     QMainWindow::changeEvent(event);
+}
+
+void MainWindow::retranslate()
+{
+    for (QAction* action : m_languages->actions()) {
+        action->setChecked(action->objectName() == languageAction(chosenLanguage()));
+    }
+    m_events->model()->retell([this](EventModel::Row& row) {
+        if (row.event.lane == Event::allLanes) {
+            row.lane = tr("all");
+        }
+        row.what = eventSentence(row.event);
+    });
+    m_experiments->reload(QString::fromStdString(m_controller->document().file().string()));
+    if (m_controller->isOpen()) {
+        showTexts();
+        followLanes();
+        followStatus();
+    }
+    updateTitle();
 }
 
 bool MainWindow::eventFilter(QObject* watched, QEvent* event)

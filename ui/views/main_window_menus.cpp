@@ -2,6 +2,7 @@
 #include "ui/compare/compare_panel.h"
 #include "ui/gradients/gradients_panel.h"
 #include "ui/graph/op_map_panel.h"
+#include "ui/language/language.h"
 #include "ui/layers/layers_panel.h"
 #include "ui/plots/dashboard.h"
 #include "ui/predict/predict_dialog.h"
@@ -275,6 +276,16 @@ void MainWindow::makeViewMenu()
         action->setData(static_cast<int>(theme));
         action->setChecked(theme == Theme::System);
         m_themes->addAction(action);
+    }
+    QMenu* languages = menu->addMenu(tr("&Language"));
+    m_languages = new QActionGroup(this);
+    for (const Language language : {Language::System, Language::English, Language::Chinese}) {
+        QAction* action = add(languages, languageAction(language),
+            language == Language::System ? tr("As the system") : languageName(language), {},
+            [this, language] { setLanguage(language); });
+        action->setCheckable(true);
+        action->setChecked(language == chosenLanguage());
+        m_languages->addAction(action);
     }
     m_presenter = add(
         menu, QStringLiteral("presenter"), tr("&Presenter layout"), Qt::Key_F11, [] {},

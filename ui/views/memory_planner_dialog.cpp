@@ -1,6 +1,7 @@
 #include "ui/views/memory_planner_dialog.h"
 
 #include "engine/core/error.h"
+#include "ui/language/language.h"
 #include "ui/style/number_format.h"
 #include "ui/style/theme.h"
 #include "ui/views/lane_words.h"
@@ -85,6 +86,7 @@ MemoryPlannerDialog::MemoryPlannerDialog(QWidget* parent)
     , m_table(new QTableWidget(fitsRow + 1, static_cast<int>(policies.size())))
     , m_assumptions(new QLabel)
 {
+    keepWords(m_optimizer);
     setWindowTitle(tr("Memory planner"));
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(16, 16, 16, 16);
@@ -137,6 +139,7 @@ MemoryPlannerDialog::MemoryPlannerDialog(QWidget* parent)
     const QFontMetrics metrics = fontMetrics();
     resize(metrics.averageCharWidth() * 130, metrics.height() * 30);
     ask();
+    whenLanguageChanges(this, [this] { ask(); });
 }
 
 NumberField* MemoryPlannerDialog::addNumber(
@@ -144,7 +147,7 @@ NumberField* MemoryPlannerDialog::addNumber(
 {
     constexpr double most = 1 << 24;
     auto* field = new NumberField;
-    field->setAccessibleName(QString(name).remove(QLatin1Char('&')));
+    field->setAccessibleName(withoutAccessKey(name));
     field->setHint(tip);
     field->setInteger(true);
     field->setRange(least, most, tr("a whole number from %1 to %2").arg(least).arg(static_cast<qint64>(most)));

@@ -1,5 +1,6 @@
 #include "ui/views/message_bar.h"
 
+#include "ui/language/language.h"
 #include "ui/views/icon.h"
 
 #include <QHBoxLayout>
@@ -66,6 +67,17 @@ void MessageBar::retract(const QString& topic)
 QString MessageBar::text() const
 {
     return m_messages.isEmpty() ? QString() : m_messages.first().text;
+}
+
+void MessageBar::changeEvent(QEvent* event)
+{
+    if (event->type() == QEvent::LanguageChange) {
+        for (Message& message : m_messages) {
+            message.text = inPresentLanguage(message.text);
+        }
+        showFirst();
+    }
+    QFrame::changeEvent(event);
 }
 
 void MessageBar::showFirst()

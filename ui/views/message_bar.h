@@ -23,6 +23,9 @@ public:
     void retract(const QString& topic);
     [[nodiscard]] QString text() const; ///< the message shown; empty if none
 
+protected:
+    void changeEvent(QEvent* event) override;
+
 private:
     struct Message
     {

@@ -1,5 +1,6 @@
 #include "ui/views/number_field.h"
 
+#include "ui/language/language.h"
 #include "ui/style/number_format.h"
 
 #include <QKeyEvent>
@@ -166,6 +167,16 @@ void NumberField::focusOutEvent(QFocusEvent* event)
 {
     commit();
     QLineEdit::focusOutEvent(event);
+}
+
+void NumberField::changeEvent(QEvent* event)
+{
+    if (event->type() == QEvent::LanguageChange) {
+        m_requirement = inPresentLanguage(m_requirement);
+        m_hint = inPresentLanguage(m_hint);
+        showTip();
+    }
+    QLineEdit::changeEvent(event);
 }
 
 } // namespace mantissa

@@ -1,5 +1,6 @@
 #include "ui/views/order_strip.h"
 
+#include "ui/language/language.h"
 #include "ui/style/theme.h"
 #include "ui/views/order_words.h"
 
@@ -34,6 +35,10 @@ OrderStrip::OrderStrip(QWidget* parent)
     setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     setAccessibleName(tr("Order of the step"));
     announce();
+    whenLanguageChanges(this, [this] {
+        announce();
+        update();
+    });
 }
 
 void OrderStrip::setOrder(const StepOrder& order)

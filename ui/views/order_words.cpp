@@ -14,12 +14,14 @@ namespace {
 
 QString tr(const char* text)
 {
-    return QCoreApplication::translate("OrderWords", text);
+    return QCoreApplication::translate("mantissa", text);
 }
 
 /// Collects the notes on one lane.
 class Notes
 {
+    Q_DECLARE_TR_FUNCTIONS(mantissa)
+
 public:
     Notes(const LaneConfig& lane, double scale)
         : m_lane(lane)
@@ -248,19 +250,20 @@ std::vector<OrderNote> orderNotes(const LaneConfig& lane, double scale)
 
 QString blockLabel(StepBlock block)
 {
+    // A context of their own: these words mean something else elsewhere.
     switch (block) {
     case StepBlock::Unscale:
-        return tr("unscale");
+        return QCoreApplication::translate("StepBlock", "unscale");
     case StepBlock::Check:
-        return tr("check");
+        return QCoreApplication::translate("StepBlock", "check");
     case StepBlock::Clip:
-        return tr("clip");
+        return QCoreApplication::translate("StepBlock", "clip");
     case StepBlock::Step:
-        return tr("step");
+        return QCoreApplication::translate("StepBlock", "step");
     case StepBlock::Update:
-        return tr("update");
+        return QCoreApplication::translate("StepBlock", "update");
     case StepBlock::Schedule:
-        return tr("schedule");
+        return QCoreApplication::translate("StepBlock", "schedule");
     }
     return {};
 }

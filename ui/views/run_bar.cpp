@@ -1,6 +1,7 @@
 #include "ui/views/run_bar.h"
 
 #include "engine/backends/device_info.h"
+#include "ui/language/language.h"
 #include "ui/style/number_format.h"
 #include "ui/style/theme.h"
 #include "ui/views/icon.h"
@@ -99,6 +100,10 @@ RunBar::RunBar(SessionController* controller, QWidget* parent)
     m_figureTimer->start();
     follow();
     refreshFigures();
+    whenLanguageChanges(this, [this] {
+        follow();
+        refreshFigures();
+    });
 }
 
 void RunBar::makeActions()
@@ -106,8 +111,7 @@ void RunBar::makeActions()
     const auto make = [this](const char* icon, const QString& text, const QKeySequence& key, const QString& tip) {
         auto* action = new QAction(lineIcon(QString::fromLatin1(icon)), text, this);
         action->setShortcut(key);
-        action->setToolTip(
-            key.isEmpty() ? tip : QStringLiteral("%1 (%2)").arg(tip, key.toString(QKeySequence::NativeText)));
+        action->setToolTip(key.isEmpty() ? tip : tr("%1 (%2)").arg(tip, key.toString(QKeySequence::NativeText)));
         return action;
     };
     m_run = make("run", tr("Run"), Qt::Key_Space, tr("Train all lanes, or pause them"));
@@ -195,9 +199,10 @@ QWidget* RunBar::makeDevice()
         const int index = m_device->count() - 1;
         QString tip = QString::fromStdString(device.name);
         if (device.available.ok) {
-            tip += QStringLiteral("\nFP16 %1, BF16 %2").arg(formatName(device.fp16), formatName(device.bf16));
+            tip += QLatin1Char('\n') + tr("FP16 %1, BF16 %2").arg(formatName(device.fp16), formatName(device.bf16));
         } else {
-            tip += QLatin1Char('\n') + tr("Not available: %1").arg(QString::fromStdString(device.available.reason));
+            tip += QLatin1Char('\n')
+                + tr("Not available: %1").arg(inPresentLanguage(QString::fromStdString(device.available.reason)));
             qobject_cast<QStandardItemModel*>(m_device->model())->item(index)->setEnabled(false);
         }
         m_device->setItemData(index, tip, Qt::ToolTipRole);

@@ -1,10 +1,10 @@
 #include "ui/views/scaler_form.h"
 
+#include "engine/core/phrase.h"
 #include "ui/style/number_format.h"
 #include "ui/views/number_field.h"
 
 #include <QCheckBox>
-#include <QCoreApplication>
 #include <QGridLayout>
 #include <QLabel>
 
@@ -25,16 +25,18 @@ QString textOf(std::string_view text)
 /// Of the engine's words, which it has in English.
 QString translated(std::string_view words)
 {
-    return QCoreApplication::translate("ScalerFamilies", std::string(words).c_str());
+    return QString::fromStdString(translatedPhrase(std::string(words).c_str()));
 }
 
 QString rangeText(const Range<double>& range)
 {
     const QString low = formatValue(range.low, 6);
     const QString high = formatValue(range.high, 6);
-    const QString from = range.lowIncluded ? ScalerForm::tr("from %1").arg(low) : ScalerForm::tr("above %1").arg(low);
-    return from + QLatin1Char(' ')
-        + (range.highIncluded ? ScalerForm::tr("to %1").arg(high) : ScalerForm::tr("to below %1").arg(high));
+    const QString text = range.lowIncluded && range.highIncluded ? ScalerForm::tr("from %1 to %2")
+        : range.lowIncluded                                      ? ScalerForm::tr("from %1 to below %2")
+        : range.highIncluded                                     ? ScalerForm::tr("above %1 to %2")
+                                                                 : ScalerForm::tr("above %1 to below %2");
+    return text.arg(low, high);
 }
 
 QString defaultText(const ScalerParameter& parameter)

@@ -1,5 +1,6 @@
 #include "ui/views/scaler_lab.h"
 
+#include "ui/language/language.h"
 #include "ui/plots/scale_path_plot.h"
 #include "ui/session/run_loader.h"
 #include "ui/style/number_format.h"
@@ -116,6 +117,10 @@ ScalerLab::ScalerLab(const std::filesystem::path& database, QWidget* parent)
         m_archive->reload();
     }
     resize(fontMetrics().averageCharWidth() * 150, fontMetrics().height() * 42);
+    whenLanguageChanges(this, [this] {
+        chooseFamily(m_families->currentRow());
+        replay();
+    });
 }
 
 QColor ScalerLab::colorOf(int family) const

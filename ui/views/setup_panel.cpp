@@ -2,6 +2,7 @@
 
 #include "engine/core/error.h"
 #include "engine/train/setting_checks.h"
+#include "ui/language/language.h"
 #include "ui/views/lane_words.h"
 #include "ui/views/number_field.h"
 #include "ui/views/quiet_wheel.h"
@@ -136,6 +137,12 @@ SetupPanel::SetupPanel(QWidget* parent)
     connect(m_apply, &QPushButton::clicked, this, &SetupPanel::apply);
     connect(m_revert, &QPushButton::clicked, this, [this] { show(m_document); });
     edited();
+    whenLanguageChanges(this, [this] {
+        for (const auto& field : m_fields) {
+            field->tip = inPresentLanguage(field->tip, {metaObject()->className()});
+        }
+        updateRelevance();
+    });
 }
 
 SetupPanel::~SetupPanel() = default;
@@ -169,6 +176,7 @@ void SetupPanel::addCombo(const std::string& path, const QString& name, const QS
 {
     auto* combo = new QComboBox;
     combo->addItems(choices);
+    keepWords(combo);
     combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     combo->setMinimumContentsLength(6);
     keepWheelForScrolling(combo);

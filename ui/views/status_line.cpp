@@ -1,5 +1,6 @@
 #include "ui/views/status_line.h"
 
+#include "ui/language/language.h"
 #include "ui/style/number_format.h"
 #include "ui/style/theme.h"
 #include "ui/views/lane_words.h"
@@ -61,6 +62,7 @@ StatusLine::StatusLine(SessionController* controller, QWidget* parent)
     connect(m_timer, &QTimer::timeout, this, &StatusLine::refresh);
     m_timer->start();
     connect(controller, &SessionController::sessionReplaced, this, &StatusLine::refresh);
+    whenLanguageChanges(this, [this] { refresh(); });
 }
 
 void StatusLine::setFrameTimesVisible(bool isVisible)
@@ -146,7 +148,8 @@ void StatusLine::refresh()
                                  .arg(QString::fromStdString(device.instructionSet))
                                  .arg(status->threads)
                                  .arg(status->threadsPerLane)
-            + (device.note.empty() ? QString() : QLatin1Char('\n') + QString::fromStdString(device.note)));
+            + (device.note.empty() ? QString()
+                                   : QLatin1Char('\n') + inPresentLanguage(QString::fromStdString(device.note))));
     }
 
     const QString problem = m_controller->databaseProblem();

@@ -2,6 +2,7 @@
 
 #include "engine/graph/graph.h"
 #include "engine/train/setting_table.h"
+#include "ui/language/language.h"
 #include "ui/session/session_controller.h"
 #include "ui/views/number_field.h"
 #include "ui/views/order_strip.h"
@@ -154,6 +155,7 @@ QWidget* StepPanel::makeFaults()
     m_faultNumber = new NumberField;
     m_faultNumber->setAccessibleName(tr("Size of the fault"));
     m_faultLayer = new QComboBox;
+    keepWords(m_faultLayer);
     m_faultLayer->setAccessibleName(tr("Layer"));
     m_faultValue = new QStackedWidget;
     m_faultValue->addWidget(m_faultNumber);
@@ -297,6 +299,15 @@ void StepPanel::setLane(std::optional<std::uint32_t> lane)
         m_shownGraph.reset();
     }
     follow();
+}
+
+void StepPanel::changeEvent(QEvent* event)
+{
+    if (event->type() == QEvent::LanguageChange) {
+        m_shown.reset();
+        follow();
+    }
+    QWidget::changeEvent(event);
 }
 
 void StepPanel::follow()

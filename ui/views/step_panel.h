@@ -41,6 +41,9 @@ public:
 
     [[nodiscard]] OrderStrip* strip() const { return m_strip; }
 
+protected:
+    void changeEvent(QEvent* event) override;
+
 private:
     /// A control for one setting; one of the three is there.
     struct Switch

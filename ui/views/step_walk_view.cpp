@@ -1,5 +1,6 @@
 #include "ui/views/step_walk_view.h"
 
+#include "ui/language/language.h"
 #include "ui/session/session_controller.h"
 #include "ui/style/number_format.h"
 #include "ui/style/theme.h"
@@ -106,6 +107,11 @@ StepWalkView::StepWalkView(SessionController* controller, std::uint32_t lane, QW
     m_timer->setInterval(lookEveryMs);
     m_controller->pause();
     prepare();
+    whenLanguageChanges(this, [this] {
+        if (m_shownWalk && !m_pages.empty()) {
+            showWalk();
+        }
+    });
 }
 
 /// Asks for the lane's next step.
@@ -140,14 +146,19 @@ void StepWalkView::lookForResult()
     }
     m_timer->stop();
     try {
-        const StepWalk walk = m_walk.get();
-        m_step = walk.record.step;
-        m_pages = walkPages(walk);
-        m_title->setText(tr("Step %1 of \u201C%2\u201D").arg(formatCount(m_step), m_controller->laneName(m_lane)));
-        showPage();
+        m_shownWalk = m_walk.get();
+        m_step = m_shownWalk->record.step;
+        showWalk();
     } catch (const std::exception& error) {
         showProblem(QString::fromUtf8(error.what()));
     }
+}
+
+void StepWalkView::showWalk()
+{
+    m_pages = walkPages(*m_shownWalk);
+    m_title->setText(tr("Step %1 of \u201C%2\u201D").arg(formatCount(m_step), m_controller->laneName(m_lane)));
+    showPage();
 }
 
 void StepWalkView::goOn()

@@ -7,6 +7,7 @@
 #include <QDialog>
 
 #include <future>
+#include <optional>
 #include <vector>
 
 class QLabel;
@@ -39,6 +40,7 @@ private:
     void prepare();
     void lookForResult();
     void trainStep();
+    void showWalk();
     void showPage();
     void showStages();
     void showTable(const WalkPage& page);
@@ -48,6 +50,7 @@ private:
     std::uint32_t m_lane;
     std::int64_t m_step = 0;
     std::future<StepWalk> m_walk; ///< on its way
+    std::optional<StepWalk> m_shownWalk;
     std::vector<WalkPage> m_pages;
     std::size_t m_page = 0;
     bool m_isTraining = false; ///< the real lane does the step that was shown

@@ -12,11 +12,6 @@ namespace mantissa {
 
 namespace {
 
-QString tr(const char* text)
-{
-    return QCoreApplication::translate("WalkWords", text);
-}
-
 QString formatName(DType dtype)
 {
     return QString::fromUtf8(nameOf(dtype).data(), static_cast<qsizetype>(nameOf(dtype).size())).toUpper();
@@ -35,6 +30,8 @@ QString share(std::int64_t part, std::int64_t whole)
 /// Writes the pages of one walk.
 class Pages
 {
+    Q_DECLARE_TR_FUNCTIONS(mantissa)
+
 public:
     explicit Pages(const StepWalk& walk)
         : m_walk(walk)

@@ -1,6 +1,7 @@
 #include "ui/views/watch_dialog.h"
 
 #include "engine/train/watchpoint.h"
+#include "ui/language/language.h"
 #include "ui/session/session_controller.h"
 #include "ui/views/watch_field.h"
 
@@ -89,6 +90,7 @@ WatchDialog::WatchDialog(SessionController* controller, QWidget* parent)
     , m_change(new QPushButton(tr("C&hange")))
     , m_remove(new QPushButton(tr("&Remove")))
 {
+    keepWords(m_lane);
     setObjectName(QStringLiteral("watchDialog"));
     setWindowTitle(tr("Watchpoints"));
     auto* column = new QVBoxLayout(this);
@@ -174,6 +176,11 @@ WatchDialog::WatchDialog(SessionController* controller, QWidget* parent)
     fillLanes();
     fillList();
     resize(fontMetrics().averageCharWidth() * 84, fontMetrics().height() * 26);
+    whenLanguageChanges(this, [this] {
+        m_condition->setToolTip(conditionHelp());
+        fillList();
+        fillLanes();
+    });
 }
 
 QLineEdit* WatchDialog::conditionField() const

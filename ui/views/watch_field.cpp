@@ -1,5 +1,6 @@
 #include "ui/views/watch_field.h"
 
+#include "engine/core/phrase.h"
 #include "engine/train/watch_expression.h"
 
 #include <QAbstractItemView>
@@ -41,7 +42,8 @@ QString conditionHelp()
     QString rows;
     for (const WatchMetric& metric : watchMetrics()) {
         rows += QStringLiteral("<tr><td><b>%1</b>&nbsp;</td><td>%2</td></tr>")
-                    .arg(textOf(metric.name), textOf(metric.help).toHtmlEscaped());
+                    .arg(textOf(metric.name),
+                        QString::fromStdString(translatedPhrase(metric.help.data())).toHtmlEscaped());
     }
     return QStringLiteral("<p>%1</p><table>%2</table>")
         .arg(WatchField::tr("Numbers compared with &lt; &lt;= &gt; &gt;= == !=, joined by <b>and</b> and <b>or</b>: "
