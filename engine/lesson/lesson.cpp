@@ -299,6 +299,11 @@ bool isLessonFile(const std::filesystem::path& file)
     }
 }
 
+std::filesystem::path shippedFileOf(const LessonStep& step)
+{
+    return step.shipped.empty() ? std::filesystem::path() : shippedNamed(step.shipped);
+}
+
 Experiment experimentOf(const LessonStep& step)
 {
     return step.own ? *step.own : loadExperiment(shippedNamed(step.shipped));

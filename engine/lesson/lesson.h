@@ -54,6 +54,9 @@ Lesson loadLesson(const std::filesystem::path& file);
 /// for what cannot be read.
 bool isLessonFile(const std::filesystem::path& file);
 
+/// Of the step's experiment if it is one that ships; else empty.
+std::filesystem::path shippedFileOf(const LessonStep& step);
+
 /// The step's experiment, read from what ships if it is not the lesson's own. Throws as loadExperiment(); the step must
 /// have one. A relative data path of an own one starts at the lesson's folder.
 Experiment experimentOf(const LessonStep& step);

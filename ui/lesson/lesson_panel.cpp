@@ -1,6 +1,7 @@
 #include "ui/lesson/lesson_panel.h"
 
 #include "ui/lesson/reference_view.h"
+#include "ui/session/shipped_texts.h"
 #include "ui/style/number_format.h"
 
 #include <QComboBox>
@@ -25,8 +26,14 @@ QString paragraph(const QString& head, const std::string& text)
 QString explanationOf(const LessonStep& step)
 {
     try {
-        const QString text = QString::fromStdString(experimentOf(step).text);
-        const auto begin = text.indexOf(QStringLiteral("**What happened"));
+        const Experiment experiment = step.own ? *step.own : loadWithShownTexts(shippedFileOf(step));
+        const QString text = QString::fromStdString(experiment.text);
+        // In English and in Chinese.
+        qsizetype begin = -1;
+        for (const QString& head :
+            {QStringLiteral("**What happened"), QStringLiteral("**\u53D1\u751F\u4E86\u4EC0\u4E48")}) {
+            begin = std::max(begin, text.indexOf(head));
+        }
         return begin < 0 ? QString() : QStringLiteral("---\n\n") + text.mid(begin);
     } catch (const std::exception&) {
         return {}; // opening the step has said why

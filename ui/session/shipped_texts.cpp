@@ -5,6 +5,7 @@
 
 #include <fstream>
 #include <map>
+#include <mutex>
 
 namespace mantissa {
 
@@ -23,7 +24,9 @@ json readJson(const fs::path& file)
 /// Of a folder of experiments. An absent one is as good as an empty one: the texts are English then.
 const json& catalogOf(const fs::path& folder)
 {
+    static std::mutex mutex; // hand-outs are made on a thread of their own
     static std::map<fs::path, json> known;
+    const std::scoped_lock lock(mutex);
     const auto [entry, isNew] = known.try_emplace(folder);
     if (isNew) {
         entry->second = readJson(folder / "translations" / "zh_CN.json");
@@ -68,6 +71,21 @@ void renameLanes(json& part, const json& names)
         for (json& inner : part) {
             renameLanes(inner, names);
         }
+    }
+}
+
+Experiment loadWith(const fs::path& file, const json& texts)
+{
+    Experiment experiment = loadExperiment(file);
+    if (texts.empty()) {
+        return experiment;
+    }
+    try {
+        Experiment translated = parseExperiment(withTexts(readJson(file), texts).dump(), file.string());
+        translated.directory = experiment.directory;
+        return translated;
+    } catch (const std::exception&) { // of texts that do not fit, such as two lanes of one name
+        return experiment;
     }
 }
 
@@ -124,18 +142,39 @@ ShippedText inPresentLanguage(const fs::path& file, ShippedText own)
 
 Experiment loadInPresentLanguage(const fs::path& file)
 {
-    Experiment experiment = loadExperiment(file);
+    return loadWith(file, isChinese() ? textsOf(file) : json::object());
+}
+
+Experiment loadWithShownTexts(const fs::path& file)
+{
+    json texts = isChinese() ? textsOf(file) : json::object();
+    texts.erase("lanes");
+    return loadWith(file, texts);
+}
+
+Lesson loadLessonInPresentLanguage(const fs::path& file)
+{
+    Lesson lesson = loadLesson(file);
     const json texts = isChinese() ? textsOf(file) : json::object();
-    if (texts.empty()) {
-        return experiment;
+    const auto turn = [](std::string& shown, const json& from, const char* key) {
+        const std::string translated = textAt(from, key);
+        shown = shown.empty() || translated.empty() ? shown : translated;
+    };
+    turn(lesson.name, texts, "name");
+    turn(lesson.text, texts, "text");
+    const auto steps = texts.find("steps");
+    if (steps == texts.end() || !steps->is_array() || steps->size() != lesson.steps.size()) {
+        return lesson;
     }
-    try {
-        Experiment translated = parseExperiment(withTexts(readJson(file), texts).dump(), file.string());
-        translated.directory = experiment.directory;
-        return translated;
-    } catch (const std::exception&) { // of texts that do not fit, such as two lanes of one name
-        return experiment;
+    for (std::size_t i = 0; i < lesson.steps.size(); ++i) {
+        LessonStep& step = lesson.steps[i];
+        turn(step.title, (*steps)[i], "title");
+        turn(step.predict, (*steps)[i], "predict");
+        turn(step.todo, (*steps)[i], "do");
+        turn(step.see, (*steps)[i], "see");
+        turn(step.ask, (*steps)[i], "ask");
     }
+    return lesson;
 }
 
 } // namespace mantissa

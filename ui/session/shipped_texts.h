@@ -1,8 +1,11 @@
 /// The texts of the experiments that ship, in the window's language: experiments/translations/zh_CN.json, an object by
 /// the file's path under experiments/ without its suffix:
-/// {"gallery/c05_inference": {"name", "text", "says", "that": [in the order of expect], "lanes": {English: Chinese}}}.
+/// {"gallery/c05_inference": {"name", "text", "says", "that": [in the order of expect], "lanes": {English: Chinese}}},
+/// and of a lesson {"lessons/amp_in_30_minutes": {"name", "text", "steps": [{"title", "predict", "do", "see",
+/// "ask"}]}}.
 #pragma once
 
+#include "engine/lesson/lesson.h"
 #include "engine/train/experiment.h"
 
 #include <filesystem>
@@ -23,6 +26,12 @@ ShippedText inPresentLanguage(const std::filesystem::path& file, ShippedText own
 /// The file's experiment; one that ships has its texts and the names of its lanes in the present language. Throws what
 /// loadExperiment() throws.
 Experiment loadInPresentLanguage(const std::filesystem::path& file);
+
+/// The same, but lanes keep the names that a reference run knows them by.
+Experiment loadWithShownTexts(const std::filesystem::path& file);
+
+/// The file's lesson; one that ships has its texts in the present language. Throws what loadLesson() throws.
+Lesson loadLessonInPresentLanguage(const std::filesystem::path& file);
 
 /// The document with other texts, an entry of the catalog; what the entry lacks stays.
 nlohmann::json withTexts(nlohmann::json document, const nlohmann::json& texts);

@@ -1,5 +1,6 @@
 #include "ui/start/gallery_model.h"
 
+#include "ui/session/shipped_texts.h"
 #include "ui/style/reference_picture.h"
 #include "ui/style/verdict_words.h"
 
@@ -14,13 +15,14 @@ std::vector<GalleryEntry> readGallery(const std::vector<std::filesystem::path>& 
     for (const std::filesystem::path& file : files) {
         try {
             const Experiment experiment = loadExperiment(file);
+            const Experiment shown = loadWithShownTexts(file);
             GalleryEntry entry {.file = QString::fromStdString(file.string())};
-            entry.title = QString::fromStdString(experiment.name);
-            entry.text = QString::fromStdString(experiment.text);
-            if (experiment.claim) {
-                entry.id = QString::fromStdString(experiment.claim->id);
-                entry.says = QString::fromStdString(experiment.claim->says);
-                entry.verdict = QString::fromStdString(experiment.claim->verdict);
+            entry.title = QString::fromStdString(shown.name);
+            entry.text = QString::fromStdString(shown.text);
+            if (shown.claim) {
+                entry.id = QString::fromStdString(shown.claim->id);
+                entry.says = QString::fromStdString(shown.claim->says);
+                entry.verdict = QString::fromStdString(shown.claim->verdict);
                 if (entry.title.startsWith(entry.id + QStringLiteral(": "))) {
                     entry.title.remove(0, entry.id.size() + 2);
                 }

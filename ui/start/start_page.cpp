@@ -2,7 +2,9 @@
 
 #include "engine/lesson/lesson.h"
 #include "engine/verify/shipped_experiments.h"
+#include "ui/language/language.h"
 #include "ui/session/app_paths.h"
+#include "ui/session/shipped_texts.h"
 #include "ui/start/card_view.h"
 #include "ui/start/gallery_model.h"
 #include "ui/style/number_format.h"
@@ -18,6 +20,8 @@
 #include <QListWidget>
 #include <QPushButton>
 #include <QVBoxLayout>
+
+#include <utility>
 
 namespace mantissa {
 
@@ -57,6 +61,11 @@ StartPage::StartPage(QWidget* parent)
     , m_filter(new GalleryFilter(this))
 {
     setAccessibleName(tr("Start"));
+    whenLanguageChanges(this, [this] {
+        if (std::exchange(m_isRead, false)) {
+            reload(m_remembersRecent);
+        }
+    });
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(12, 8, 4, 8);
     row->setSpacing(12);
@@ -167,6 +176,7 @@ void StartPage::readShipped()
 
 void StartPage::reload(bool remembersRecent)
 {
+    m_remembersRecent = remembersRecent;
     if (!m_isRead) {
         readShipped();
     }
@@ -178,7 +188,7 @@ void StartPage::reload(bool remembersRecent)
     for (const std::filesystem::path& file : lessons) {
         const QString path = QString::fromStdString(file.string());
         try {
-            const Lesson lesson = loadLesson(file);
+            const Lesson lesson = loadLessonInPresentLanguage(file);
             addPlace(m_places, QString::fromStdString(lesson.name), path,
                 tr("%1 steps, %2 minutes").arg(lesson.steps.size()).arg(formatValue(lesson.minutes())));
         } catch (const std::exception&) {

@@ -61,6 +61,7 @@ private:
     GalleryFilter* m_filter;
     QWidget* m_side = nullptr;
     bool m_isRead = false;
+    bool m_remembersRecent = true;
 };
 
 } // namespace mantissa

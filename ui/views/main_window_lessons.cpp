@@ -11,6 +11,7 @@
 #include "ui/plots/curve_export.h"
 #include "ui/plots/dashboard.h"
 #include "ui/session/app_paths.h"
+#include "ui/session/shipped_texts.h"
 #include "ui/start/start_page.h"
 #include "ui/time/time_panel.h"
 #include "ui/views/experiments_view.h"
@@ -60,6 +61,9 @@ std::vector<HandoutItem> handoutsOf(const Lesson& lesson)
         }
         known.push_back(step.shipped);
         HandoutItem item = handoutOf(experimentOf(step), step.shipped);
+        if (!step.own) {
+            item.experiment = loadWithShownTexts(shippedFileOf(step));
+        }
         item.reference = referenceOf(step);
         item.fileName.prepend(QStringLiteral("%1_").arg(items.size() + 1, 2, 10, QLatin1Char('0')));
         items.push_back(std::move(item));
@@ -73,6 +77,7 @@ std::vector<HandoutItem> handoutsOfGallery()
     for (const std::filesystem::path& file : shippedExperiments()) {
         if (isInGallery(file)) {
             items.push_back(handoutOf(loadExperiment(file), file));
+            items.back().experiment = loadWithShownTexts(file);
         }
     }
     return items;
@@ -101,7 +106,7 @@ QString askForLessonFile(QWidget* parent, const QString& title)
 QString lessonTitle(const std::filesystem::path& file)
 {
     try {
-        return QString::fromStdString(loadLesson(file).name);
+        return QString::fromStdString(loadLessonInPresentLanguage(file).name);
     } catch (const std::exception&) {
         return QString::fromStdString(file.filename().string()); // opening it says what is wrong
     }
@@ -263,7 +268,7 @@ void MainWindow::makeLocks()
 bool MainWindow::openLesson(const QString& file)
 {
     try {
-        Lesson lesson = loadLesson(file.toStdString());
+        Lesson lesson = loadLessonInPresentLanguage(file.toStdString());
         m_messages->retract(lessonTopic);
         leaveStart();
         m_lesson->begin(std::move(lesson));
@@ -292,7 +297,7 @@ void MainWindow::enterStep(const LessonStep& step)
     m_messages->retract(lessonTopic);
     if (step.hasExperiment()) {
         try {
-            openExperiment(experimentOf(step), {});
+            openExperiment(step.own ? *step.own : loadInPresentLanguage(shippedFileOf(step)), {});
             m_experiments->reload({});
         } catch (const std::exception& error) {
             m_messages->post(lessonTopic, Tone::Problem, QString::fromUtf8(error.what()));
@@ -407,7 +412,7 @@ void MainWindow::showHandouts()
         choices.push_back({tr("this lesson"), [lesson = *m_lesson->lesson()] { return handoutsOf(lesson); }});
     }
     for (const std::filesystem::path& file : shippedLessons()) {
-        choices.push_back({lessonTitle(file), [file] { return handoutsOf(loadLesson(file)); }});
+        choices.push_back({lessonTitle(file), [file] { return handoutsOf(loadLessonInPresentLanguage(file)); }});
     }
     choices.push_back({tr("the whole gallery"), handoutsOfGallery});
     auto* dialog = new HandoutDialog(std::move(choices), m_controller->device(), this);
