@@ -62,6 +62,8 @@ private slots:
     void agreesWithExactResults();
     void takesLargeTensors_data();
     void takesLargeTensors();
+    void addsUpInSixteenBits();
+    void roundsWeightsAsTheCpuDoes();
     void refusesWhatItCannotDo();
     void memoryIsAlignedAndItsEndIsAnError();
 };
@@ -132,6 +134,63 @@ void TstCudaOps::takesLargeTensors()
         const auto complaint = complaintAbout(opCase);
         QVERIFY2(!complaint.has_value(),
             fmt::format("{}; {}; {}", opCase.name, complaint.value_or(""), RandomValues::seedText()).c_str());
+    }
+}
+
+/// Where a policy asks for it every step of a sum is rounded, from the first element to the last: nothing is left open.
+void TstCudaOps::addsUpInSixteenBits()
+{
+    RandomValues random(5);
+    for (const DType format : {DType::Float16, DType::BFloat16}) {
+        const HostTensor x = random.tensor(format, Shape {3, 70, 5}, Fill::Plain);
+        for (const Op op : {Op::Sum, Op::Mean}) {
+            const OpCall call {op, ReduceAttributes {1, 1, format}, {x}, {fresh(format, Shape {3, 5})}};
+            QVERIFY(runOp(cuda(), call).outputs == runOp(backendByName("reference"), call).outputs);
+        }
+        const HostTensor rows = random.tensor(format, Shape {9, 70}, Fill::Plain);
+        const HostTensor ones(DType::Float32, Shape {70}, std::vector<double>(70, 1.0));
+        const OpCall norm {Op::LayerNorm, NormAttributes {1e-3F, 1, format}, {rows, ones, ones},
+            {fresh(format, Shape {9, 70}), fresh(format, Shape {9}), fresh(format, Shape {9})}};
+        const auto expected = runOp(backendByName("reference"), norm).outputs;
+        const auto actual = runOp(cuda(), norm).outputs;
+        QVERIFY(actual[1] == expected[1] && actual[2] == expected[2]);
+    }
+}
+
+void TstCudaOps::roundsWeightsAsTheCpuDoes()
+{
+    RandomValues random(6);
+    for (const DType format : {DType::Float16, DType::BFloat16}) {
+        for (const WeightRounding rounding :
+            {WeightRounding::Nearest, WeightRounding::Stochastic, WeightRounding::Compensated}) {
+            SgdAttributes attributes;
+            attributes.rounding = rounding;
+            attributes.seed = 11;
+            const Shape shape {300};
+            OpCall call {Op::SgdUpdate, attributes,
+                {HostTensor::scalar(DType::Float32, 1e-3), HostTensor::scalar(DType::Float32, 0),
+                    random.tensor(DType::Float32, shape, Fill::Plain), random.tensor(format, shape, Fill::Plain)},
+                {}};
+            if (rounding == WeightRounding::Compensated) {
+                call.inputs.push_back(random.uniformTensor(format, shape, -1e-4, 1e-4));
+            }
+            for (std::size_t i = 3; i < call.inputs.size(); ++i) {
+                call.outputs.push_back({call.inputs[i], i});
+            }
+            if (rounding == WeightRounding::Stochastic) {
+                call.inputs.push_back(HostTensor::scalar(DType::Int32, 77));
+            }
+            call.outputs.push_back(fresh(DType::Float64, Shape {}));
+            call.outputs.push_back(fresh(DType::Float64, Shape {}));
+            auto expected = runOp(backendByName("cpu"), call).outputs;
+            auto actual = runOp(cuda(), call).outputs;
+            QVERIFY(expected[0] != call.inputs[3]);
+            for (std::size_t i = 0; i + 2 < actual.size(); ++i) {
+                QVERIFY2(actual[i] == expected[i],
+                    fmt::format("{}, rounding {}, output {}", mantissa::nameOf(format), static_cast<int>(rounding), i)
+                        .c_str());
+            }
+        }
     }
 }
 
