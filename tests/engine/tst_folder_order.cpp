@@ -19,6 +19,7 @@ const std::vector<QStringList> rows {
     {"engine/train"},
     {"engine/diagnose", "engine/store", "engine/verify", "engine/pytorch"},
     {"engine/protocol"},
+    {"ui/language"},
     {"ui/style"},
     {"ui/models", "ui/plots", "ui/session"},
     {"ui/compare", "ui/graph", "ui/gradients", "ui/layers", "ui/report", "ui/predict", "ui/time"},
@@ -37,7 +38,7 @@ struct Ban
 
 const std::vector<Ban> bans {
     {QRegularExpression("^engine/"), QRegularExpression("^(Q[A-Z]|Qt|qcustomplot)"), "the engine is free of Qt"},
-    {QRegularExpression("^(app|ui/(compare|graph|gradients|layers|models|predict|session|style|time|views))/"),
+    {QRegularExpression("^(app|ui/(compare|graph|gradients|language|layers|models|predict|session|style|time|views))/"),
         QRegularExpression("^qcustomplot"), "only ui/plots knows the plotting library"},
     {QRegularExpression("^ui/"), QRegularExpression("^engine/(ops|autodiff)/"),
         "the window does not look into the engine's ops"},
