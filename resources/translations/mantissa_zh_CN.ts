@@ -9386,8 +9386,8 @@ Default: %2; %3</source>
         <translation>fairseq 的缩放器终止了训练：缩放将降到最小值 {}。损失很可能正在爆炸；请降低学习率、裁剪梯度或加大批次。</translation>
     </message>
     <message>
-        <source>Native BF16 takes subnormal BF16 inputs of matrix products and convolutions (below 1.2e-38) as zero.</source>
-        <translation>原生 BF16 将矩阵乘积和卷积的次正规 BF16 输入（低于 1.2e-38）当作零。</translation>
+        <source>Native BF16 takes subnormal numbers (below 1.2e-38) as zero in matrix products and convolutions, inputs and sums.</source>
+        <translation>原生 BF16 在矩阵乘法和卷积中把次正规数（小于 1.2e-38）当作零，输入与求和皆然。</translation>
     </message>
     <message>
         <source>Every result is computed in double precision and rounded once; slow, made for checking.</source>

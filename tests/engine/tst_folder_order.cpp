@@ -19,6 +19,7 @@ const std::vector<QStringList> rows {
     {"engine/train"},
     {"engine/diagnose", "engine/store", "engine/verify", "engine/pytorch"},
     {"engine/protocol", "engine/lesson", "engine/import"},
+    {"ui/language"},
     {"ui/style"},
     {"ui/models", "ui/plots", "ui/session"},
     {"ui/compare", "ui/graph", "ui/gradients", "ui/layers", "ui/report", "ui/predict", "ui/start", "ui/time",
@@ -39,7 +40,7 @@ struct Ban
 const std::vector<Ban> bans {
     {QRegularExpression("^engine/"), QRegularExpression("^(Q[A-Z]|Qt|qcustomplot)"), "the engine is free of Qt"},
     {QRegularExpression(
-         "^(app|ui/(compare|graph|gradients|import_log|layers|lesson|models|predict|session|start|style|time|views))/"),
+         "^(app|ui/(compare|graph|gradients|import_log|language|layers|lesson|models|predict|session|start|style|time|views))/"),
         QRegularExpression("^qcustomplot"), "only ui/plots knows the plotting library"},
     {QRegularExpression("^ui/"), QRegularExpression("^engine/(ops|autodiff)/"),
         "the window does not look into the engine's ops"},

@@ -138,7 +138,34 @@ private slots:
     void hasNoEntryTooMany()
     {
         for (const auto& entry : m_catalog.items()) {
-            QVERIFY2(m_keys.contains(QString::fromStdString(entry.key())), entry.key().c_str());
+            const QString key = QString::fromStdString(entry.key());
+            QVERIFY2(m_keys.contains(key) || key.startsWith(QStringLiteral("lessons/")), entry.key().c_str());
+        }
+    }
+
+    /// As many steps, and a text wherever the English has one.
+    void lessonsHaveEveryPart()
+    {
+        const QDir folder(QStringLiteral(MANTISSA_SOURCE_DIR "/experiments/lessons"));
+        const QStringList files = folder.entryList({QStringLiteral("*.json")}, QDir::Files);
+        QVERIFY(files.size() >= 3);
+        for (const QString& name : files) {
+            QFile file(folder.filePath(name));
+            QVERIFY(file.open(QIODevice::ReadOnly));
+            const Json lesson = Json::parse(file.readAll().toStdString());
+            const Json entry = entryOf(QStringLiteral("lessons/") + QFileInfo(name).completeBaseName());
+            QVERIFY2(entry.contains("steps"), qPrintable(name));
+            QVERIFY(textOf(entry, "name").contains(chinese) && textOf(entry, "text").contains(chinese));
+            QCOMPARE(entry["steps"].size(), lesson["steps"].size());
+            for (std::size_t i = 0; i < lesson["steps"].size(); ++i) {
+                for (const char* part : {"title", "predict", "do", "see", "ask"}) {
+                    const QString english = textOf(lesson["steps"][i], part);
+                    const QString translation = textOf(entry["steps"][i], part);
+                    QVERIFY2(english.isEmpty() == !translation.contains(chinese), qPrintable(translation));
+                    QCOMPARE(brokenMarks(translation), QStringList());
+                    QVERIFY2(lost(english, translation).isEmpty(), qPrintable(translation));
+                }
+            }
         }
     }
 

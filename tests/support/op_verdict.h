@@ -21,11 +21,13 @@ public:
     {
     }
 
-    /// What is wrong with a result of that device; native BF16 products may take subnormals as zero.
+    /// What is wrong with a result of that device; native BF16 products may take subnormals as zero,
+    /// inputs and sums alike.
     [[nodiscard]] std::optional<std::string> complaintAbout(const OpResult& result, const DeviceInfo& device) const;
 
 private:
     Verdict(const OpCase& opCase, OpCall call);
+    void forgiveFlushedSums();
     [[nodiscard]] std::optional<std::string> complaintAbout(const OpResult& result) const;
     [[nodiscard]] static std::optional<std::string> compare(
         std::size_t output, const std::vector<Expectation>& expected, const HostTensor& actual);

@@ -71,8 +71,8 @@ constexpr std::array keptPhrases {
     MANTISSA_PHRASE(
         "fairseq's scaler ends the training: the scale would fall to its minimum of {}. The loss is probably "
         "exploding; lower the learning rate, clip the gradients or raise the batch size."),
-    MANTISSA_PHRASE("Native BF16 takes subnormal BF16 inputs of matrix products and convolutions (below 1.2e-38) as "
-                    "zero."),
+    MANTISSA_PHRASE("Native BF16 takes subnormal numbers (below 1.2e-38) as zero in matrix products and convolutions, "
+                    "inputs and sums."),
     MANTISSA_PHRASE("This build has no CUDA plug-in."),
     MANTISSA_PHRASE("Every result is computed in double precision and rounded once; slow, made for checking."),
 };

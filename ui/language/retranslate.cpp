@@ -24,7 +24,6 @@
 #include <QTableWidget>
 #include <QTreeWidget>
 #include <QWidget>
-#include <qcustomplot.h>
 
 #include <array>
 #include <set>
@@ -139,21 +138,6 @@ void turnModel(QAbstractItemModel* model, const Contexts& contexts)
     }
 }
 
-void turnPlot(QCustomPlot* plot, const Contexts& contexts)
-{
-    for (QCPAxisRect* rect : plot->axisRects()) {
-        for (QCPAxis* axis : rect->axes()) {
-            turn(axis, contexts, &QCPAxis::label, &QCPAxis::setLabel);
-        }
-    }
-    for (int item = 0; item < plot->itemCount(); ++item) {
-        if (auto* text = qobject_cast<QCPItemText*>(plot->item(item))) {
-            turn(text, contexts, &QCPItemText::text, &QCPItemText::setText);
-        }
-    }
-    plot->replot(QCustomPlot::rpQueuedReplot);
-}
-
 void turnTabs(QTabBar* tabs, const Contexts& contexts)
 {
     for (int tab = 0; tab < tabs->count(); ++tab) {
@@ -195,8 +179,6 @@ void turnOwnTexts(QWidget* widget, const Contexts& contexts)
         turn(number, contexts, &QDoubleSpinBox::specialValueText, &QDoubleSpinBox::setSpecialValueText);
     } else if (auto* progress = qobject_cast<QProgressBar*>(widget)) {
         turn(progress, contexts, &QProgressBar::format, &QProgressBar::setFormat);
-    } else if (auto* plot = qobject_cast<QCustomPlot*>(widget)) {
-        turnPlot(plot, contexts);
     } else if (auto* view = qobject_cast<QAbstractItemView*>(widget); view != nullptr && view->model() != nullptr) {
         // The list of a combo box shows the box's own items.
         const bool isOfCombo = view->parent() != nullptr && view->parent()->inherits("QComboBoxPrivateContainer");

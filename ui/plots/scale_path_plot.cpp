@@ -102,9 +102,7 @@ ScalePathPlot::ScalePathPlot(QWidget* parent)
     column->addWidget(m_plot);
     setMinimumSize(320, 200);
     m_plot->setContextMenuPolicy(Qt::NoContextMenu);
-    m_plot->xAxis->setLabel(tr("step"));
     m_plot->xAxis->setTicker(QSharedPointer<QCPAxisTicker>(new ValueTicker(true)));
-    m_plot->yAxis->setLabel(tr("scale; \u00d7 skipped step"));
     m_plot->yAxis->setScaleType(QCPAxis::stLogarithmic);
     m_plot->yAxis->setTicker(QSharedPointer<QCPAxisTicker>(new PowerTicker(2)));
     m_plot->axisRect()->setupFullAxesBox();
@@ -186,6 +184,8 @@ QString ScalePathPlot::summary() const
 
 void ScalePathPlot::applyTheme()
 {
+    m_plot->xAxis->setLabel(tr("step"));
+    m_plot->yAxis->setLabel(tr("scale; \u00d7 skipped step"));
     const PlotColors colors = plotColors(palette());
     m_plot->setBackground(colors.surround);
     m_plot->axisRect()->setBackground(colors.background);

@@ -163,8 +163,8 @@ DeviceInfo describeCpu()
     info.instructionSet
         = fmt::format("{}, oneDNN {}.{}.{}", nameOf(isa), version->major, version->minor, version->patch);
     if (info.bf16 == FormatSupport::Native) {
-        info.note
-            = "Native BF16 takes subnormal BF16 inputs of matrix products and convolutions (below 1.2e-38) as zero.";
+        info.note = "Native BF16 takes subnormal numbers (below 1.2e-38) as zero in matrix products and convolutions, "
+                    "inputs and sums.";
     }
     return info;
 }
