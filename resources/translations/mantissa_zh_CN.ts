@@ -93,6 +93,29 @@
         </message>
     </context>
     <context>
+        <name>ReferencePicture</name>
+        <message>
+            <source>loss</source>
+            <translation>损失</translation>
+        </message>
+        <message>
+            <source>scale</source>
+            <translation>缩放</translation>
+        </message>
+        <message>
+            <source>, %1 steps skipped</source>
+            <translation>，跳过 %1 步</translation>
+        </message>
+        <message>
+            <source>%1: diverged after %2 steps%3</source>
+            <translation>%1：%2 步之后发散%3</translation>
+        </message>
+        <message>
+            <source>%1: loss %2 after %3 steps%4</source>
+            <translation>%1：损失 %2，共 %3 步%4</translation>
+        </message>
+    </context>
+    <context>
         <name>StepBlock</name>
         <message>
             <source>unscale</source>
@@ -117,6 +140,25 @@
         <message>
             <source>schedule</source>
             <translation>调度</translation>
+        </message>
+    </context>
+    <context>
+        <name>Verdict</name>
+        <message>
+            <source>holds</source>
+            <translation>成立</translation>
+        </message>
+        <message>
+            <source>holds partly</source>
+            <translation>部分成立</translation>
+        </message>
+        <message>
+            <source>does not hold</source>
+            <translation>不成立</translation>
+        </message>
+        <message>
+            <source>depends on the device</source>
+            <translation>取决于设备</translation>
         </message>
     </context>
     <context>
@@ -2777,6 +2819,34 @@
             <source>Scratch of the kernels and the library's own memory come on top (often 0.5 to 2 GiB on a GPU).</source>
             <translation>内核的暂存空间和库自身的内存另计（在 GPU 上通常为 0.5 至 2 GiB）。</translation>
         </message>
+        <message>
+            <source>%1 was imported: its settings are not known, so neither is what other seeds would do.</source>
+            <translation>%1 是导入的：其设置未知，因此也不知道其他种子会怎样。</translation>
+        </message>
+        <message>
+            <source>not known</source>
+            <translation>未知</translation>
+        </message>
+        <message>
+            <source>imported from</source>
+            <translation>导入自</translation>
+        </message>
+        <message>
+            <source>trained here</source>
+            <translation>在此训练</translation>
+        </message>
+        <message>
+            <source>%1 % busy</source>
+            <translation>占用率 %1 %</translation>
+        </message>
+        <message>
+            <source>%1 of %2 in use</source>
+            <translation>已用 %1，共 %2</translation>
+        </message>
+        <message>
+            <source>%1: %2.</source>
+            <translation>%1：%2。</translation>
+        </message>
     </context>
     <context>
         <name>mantissa::BitRow</name>
@@ -2935,6 +3005,14 @@
         <message>
             <source>difference %1, noise of seeds %2</source>
             <translation>差异 %1，种子噪声 %2</translation>
+        </message>
+        <message>
+            <source>not known</source>
+            <translation>未知</translation>
+        </message>
+        <message>
+            <source>%1: loss %2, scale %3</source>
+            <translation>%1：损失 %2，缩放 %3</translation>
         </message>
     </context>
     <context>
@@ -3283,6 +3361,10 @@
             <source>Hidden.</source>
             <translation>已隐藏。</translation>
         </message>
+        <message>
+            <source>not known</source>
+            <translation>未知</translation>
+        </message>
     </context>
     <context>
         <name>mantissa::DecorOverlay</name>
@@ -3360,6 +3442,10 @@
         <message>
             <source>This experiment has no description.</source>
             <translation>此实验没有说明。</translation>
+        </message>
+        <message>
+            <source>Lessons</source>
+            <translation>课程</translation>
         </message>
     </context>
     <context>
@@ -3491,6 +3577,14 @@
         <message>
             <source>“%1” begins at step 0 and catches up.</source>
             <translation>“%1”从第 0 步开始，并会追上。</translation>
+        </message>
+        <message>
+            <source>Findings on %1</source>
+            <translation>对 %1 的诊断</translation>
+        </message>
+        <message>
+            <source>No finding: nothing that the log tells looks wrong.</source>
+            <translation>没有诊断结果：从日志看不出任何问题。</translation>
         </message>
     </context>
     <context>
@@ -3638,6 +3732,29 @@
         <message>
             <source>%1, and stays there after %2 terms</source>
             <translation>%1，%2 项之后不再变化</translation>
+        </message>
+    </context>
+    <context>
+        <name>mantissa::GalleryModel</name>
+        <message>
+            <source>not trained yet</source>
+            <translation>尚未训练</translation>
+        </message>
+        <message>
+            <source>Example</source>
+            <translation>示例</translation>
+        </message>
+        <message>
+            <source>An example to play with</source>
+            <translation>供试用的示例</translation>
+        </message>
+        <message>
+            <source>“%1” %2</source>
+            <translation>“%1”%2</translation>
+        </message>
+        <message>
+            <source>%1: %2. The claim: %3. Verdict: %4</source>
+            <translation>%1：%2。说法：%3。结论：%4</translation>
         </message>
     </context>
     <context>
@@ -3892,6 +4009,81 @@
         </message>
     </context>
     <context>
+        <name>mantissa::HandoutDialog</name>
+        <message>
+            <source>Train again on this device</source>
+            <translation>在此设备上重新训练</translation>
+        </message>
+        <message>
+            <source>&amp;Write…</source>
+            <translation>写入(&amp;W)…</translation>
+        </message>
+        <message>
+            <source>Ca&amp;ncel</source>
+            <translation>取消(&amp;N)</translation>
+        </message>
+        <message>
+            <source>Hand-outs</source>
+            <translation>讲义</translation>
+        </message>
+        <message>
+            <source>What to hand out</source>
+            <translation>要分发的内容</translation>
+        </message>
+        <message>
+            <source>Otherwise the plots and numbers are those that ship; experiments without are trained</source>
+            <translation>否则图表和数值取自随程序提供的；没有的实验会进行训练</translation>
+        </message>
+        <message>
+            <source>Asks for a folder</source>
+            <translation>询问文件夹</translation>
+        </message>
+        <message>
+            <source>Progress</source>
+            <translation>进度</translation>
+        </message>
+        <message>
+            <source>One PDF for each experiment: the claim, the plots, the text and the verdict with its numbers.</source>
+            <translation>每个实验一份 PDF：说法、图表、正文，以及结论与其数值。</translation>
+        </message>
+        <message>
+            <source>Outcome</source>
+            <translation>结局</translation>
+        </message>
+        <message>
+            <source>&amp;Of</source>
+            <translation>范围(&amp;O)</translation>
+        </message>
+        <message>
+            <source>A folder for the hand-outs</source>
+            <translation>存放讲义的文件夹</translation>
+        </message>
+        <message>
+            <source>preparing</source>
+            <translation>正在准备</translation>
+        </message>
+        <message>
+            <source>%1 (%2 of %3)</source>
+            <translation>%1（%2 / %3）</translation>
+        </message>
+        <message>
+            <source>%1 is missing: %2</source>
+            <translation>缺少 %1：%2</translation>
+        </message>
+        <message>
+            <source>One file is in %1.</source>
+            <translation>%1 中有一个文件。</translation>
+        </message>
+        <message>
+            <source>%1 files are in %2.</source>
+            <translation>%2 中有 %1 个文件。</translation>
+        </message>
+        <message>
+            <source>Cancelled. Files that were written before stay: %1.</source>
+            <translation>已取消。此前写入的文件保留：%1。</translation>
+        </message>
+    </context>
+    <context>
         <name>mantissa::HeatFooter</name>
         <message>
             <source>Steps and legend of the heat map</source>
@@ -3958,6 +4150,128 @@
         <message>
             <source>; %1 in FP32, times 2^%2</source>
             <translation>；FP32 中 %1 个，乘以 2^%2</translation>
+        </message>
+    </context>
+    <context>
+        <name>mantissa::ImportDialog</name>
+        <message>
+            <source>Step</source>
+            <translation>步</translation>
+        </message>
+        <message>
+            <source>Name of the run</source>
+            <translation>运行名称</translation>
+        </message>
+        <message>
+            <source>Training loss</source>
+            <translation>训练损失</translation>
+        </message>
+        <message>
+            <source>Gradient norm</source>
+            <translation>梯度范数</translation>
+        </message>
+        <message>
+            <source>Loss scale</source>
+            <translation>损失缩放</translation>
+        </message>
+        <message>
+            <source>Learning rate</source>
+            <translation>学习率</translation>
+        </message>
+        <message>
+            <source>Step skipped</source>
+            <translation>跳过的步</translation>
+        </message>
+        <message>
+            <source>Gradient not finite</source>
+            <translation>梯度非有限</translation>
+        </message>
+        <message>
+            <source>Validation loss</source>
+            <translation>验证损失</translation>
+        </message>
+        <message>
+            <source>Validation accuracy</source>
+            <translation>验证准确率</translation>
+        </message>
+        <message>
+            <source>TensorBoard events</source>
+            <translation>TensorBoard 事件</translation>
+        </message>
+        <message>
+            <source>CSV</source>
+            <translation>CSV</translation>
+        </message>
+        <message>
+            <source>JSON lines</source>
+            <translation>JSON 行</translation>
+        </message>
+        <message>
+            <source>JSON</source>
+            <translation>JSON</translation>
+        </message>
+        <message>
+            <source>&amp;Watch this file: go on with what is appended to it</source>
+            <translation>监视此文件：其中追加的内容会继续导入(&amp;W)</translation>
+        </message>
+        <message>
+            <source>&amp;Import</source>
+            <translation>导入(&amp;I)</translation>
+        </message>
+        <message>
+            <source>Import log</source>
+            <translation>导入日志</translation>
+        </message>
+        <message>
+            <source>Looking into %1…</source>
+            <translation>正在查看 %1…</translation>
+        </message>
+        <message>
+            <source>&amp;Name</source>
+            <translation>名称(&amp;N)</translation>
+        </message>
+        <message>
+            <source>after the file</source>
+            <translation>与文件同名</translation>
+        </message>
+        <message>
+            <source>Of the run, or in front of the names of several</source>
+            <translation>运行的名称；有多个运行时放在各自名称之前</translation>
+        </message>
+        <message>
+            <source>First rows of the log</source>
+            <translation>日志的前几行</translation>
+        </message>
+        <message>
+            <source>How much of the log is read</source>
+            <translation>已读取日志的比例</translation>
+        </message>
+        <message>
+            <source>%1: %2, %3, columns: %4</source>
+            <translation>%1：%2，%3，列：%4</translation>
+        </message>
+        <message>
+            <source>, runs: %1</source>
+            <translation>，运行：%1</translation>
+        </message>
+        <message>
+            <source>none</source>
+            <translation>无</translation>
+        </message>
+        <message>
+            <source>step</source>
+            <translation>步</translation>
+        </message>
+        <message>
+            <source>Say which column is the loss or the scale</source>
+            <translation>请指明哪一列是损失或缩放</translation>
+        </message>
+    </context>
+    <context>
+        <name>mantissa::ImportJob</name>
+        <message>
+            <source>%1: %2</source>
+            <translation>%1：%2</translation>
         </message>
     </context>
     <context>
@@ -4638,6 +4952,81 @@
         </message>
     </context>
     <context>
+        <name>mantissa::LessonPanel</name>
+        <message>
+            <source>Back</source>
+            <translation>上一步</translation>
+        </message>
+        <message>
+            <source>Reveal</source>
+            <translation>揭晓</translation>
+        </message>
+        <message>
+            <source>Next</source>
+            <translation>下一步</translation>
+        </message>
+        <message>
+            <source>Leave</source>
+            <translation>离开</translation>
+        </message>
+        <message>
+            <source>Lesson</source>
+            <translation>课程</translation>
+        </message>
+        <message>
+            <source>Step of the lesson</source>
+            <translation>课程的步骤</translation>
+        </message>
+        <message>
+            <source>Time</source>
+            <translation>时间</translation>
+        </message>
+        <message>
+            <source>What to say and to do</source>
+            <translation>要说和要做的</translation>
+        </message>
+        <message>
+            <source>The step before (Alt+Left)</source>
+            <translation>上一步 (Alt+Left)</translation>
+        </message>
+        <message>
+            <source>What to see and to ask, and what should come out (Alt+Down)</source>
+            <translation>要看什么、问什么，以及应当出现什么 (Alt+Down)</translation>
+        </message>
+        <message>
+            <source>The next step (Alt+Right)</source>
+            <translation>下一步 (Alt+Right)</translation>
+        </message>
+        <message>
+            <source>Leave the lesson: unlocks everything; the experiment stays open</source>
+            <translation>离开课程：全部解锁；实验保持打开</translation>
+        </message>
+        <message>
+            <source>Leave lesson</source>
+            <translation>离开课程</translation>
+        </message>
+        <message>
+            <source>Step %1 of %2. Minutes %3 to %4 of %5</source>
+            <translation>第 %1 步，共 %2 步。第 %3 至 %4 分钟，共 %5 分钟</translation>
+        </message>
+        <message>
+            <source>See.</source>
+            <translation>观察。</translation>
+        </message>
+        <message>
+            <source>Ask.</source>
+            <translation>提问。</translation>
+        </message>
+        <message>
+            <source>Predict.</source>
+            <translation>预测。</translation>
+        </message>
+        <message>
+            <source>Do.</source>
+            <translation>动手。</translation>
+        </message>
+    </context>
+    <context>
         <name>mantissa::LogSlider</name>
         <message>
             <source>%1, slider</source>
@@ -5293,6 +5682,194 @@ Setup changes it; Ctrl+O opens another.</source>
         <message>
             <source>&amp;About Mantissa</source>
             <translation>关于 Mantissa(&amp;A)</translation>
+        </message>
+        <message>
+            <source>Open an experiment or a lesson</source>
+            <translation>打开实验或课程</translation>
+        </message>
+        <message>
+            <source>Experiments and lessons (*.json *.mantissa-lesson);;All files (*)</source>
+            <translation>实验和课程 (*.json *.mantissa-lesson);;所有文件 (*)</translation>
+        </message>
+        <message>
+            <source>lesson.mantissa-lesson</source>
+            <translation>lesson.mantissa-lesson</translation>
+        </message>
+        <message>
+            <source>Lessons (*.mantissa-lesson *.json)</source>
+            <translation>课程 (*.mantissa-lesson *.json)</translation>
+        </message>
+        <message>
+            <source>Lesson</source>
+            <translation>课程</translation>
+        </message>
+        <message>
+            <source>Le&amp;sson</source>
+            <translation>课程(&amp;S)</translation>
+        </message>
+        <message>
+            <source>&amp;Begin</source>
+            <translation>开始(&amp;B)</translation>
+        </message>
+        <message>
+            <source>&amp;Next step</source>
+            <translation>下一步(&amp;N)</translation>
+        </message>
+        <message>
+            <source>Opens its experiment</source>
+            <translation>打开其实验</translation>
+        </message>
+        <message>
+            <source>&amp;Step before</source>
+            <translation>上一步(&amp;S)</translation>
+        </message>
+        <message>
+            <source>&amp;Reveal</source>
+            <translation>揭晓(&amp;R)</translation>
+        </message>
+        <message>
+            <source>What to see and to ask, and what should come out</source>
+            <translation>要看什么、问什么，以及应当出现什么</translation>
+        </message>
+        <message>
+            <source>&amp;Make a lesson…</source>
+            <translation>制作课程(&amp;M)…</translation>
+        </message>
+        <message>
+            <source>A file with the open experiment, and what came out of it if it has ended, to write the texts into</source>
+            <translation>包含当前实验的文件；若已结束，还包含其结果，可在其中编写文字</translation>
+        </message>
+        <message>
+            <source>Save &amp;this lesson as one file…</source>
+            <translation>将此课程存为一个文件(&amp;T)…</translation>
+        </message>
+        <message>
+            <source>Save the lesson</source>
+            <translation>保存课程</translation>
+        </message>
+        <message>
+            <source>With all its experiments and reference runs in it, to hand on or to edit</source>
+            <translation>其中包含所有实验和参考运行，可分发或编辑</translation>
+        </message>
+        <message>
+            <source>&amp;Leave lesson</source>
+            <translation>离开课程(&amp;L)</translation>
+        </message>
+        <message>
+            <source>Unlocks everything; the experiment stays open</source>
+            <translation>全部解锁；实验保持打开</translation>
+        </message>
+        <message>
+            <source>The lesson “%1” has locked this; Lesson &gt; Leave lesson unlocks everything.</source>
+            <translation>课程“%1”已锁定此项；“课程 &gt; 离开课程”可全部解锁。</translation>
+        </message>
+        <message>
+            <source>The lesson is over; everything is unlocked.</source>
+            <translation>课程已结束；全部解锁。</translation>
+        </message>
+        <message>
+            <source>First step</source>
+            <translation>第一步</translation>
+        </message>
+        <message>
+            <source>What will happen, and in which lane?</source>
+            <translation>会发生什么？发生在哪条泳道？</translation>
+        </message>
+        <message>
+            <source>Press Space.</source>
+            <translation>按空格键。</translation>
+        </message>
+        <message>
+            <source>What to look at.</source>
+            <translation>看什么。</translation>
+        </message>
+        <message>
+            <source>What would you do about it?</source>
+            <translation>您会怎么做？</translation>
+        </message>
+        <message>
+            <source>A lesson to be written: edit this file.</source>
+            <translation>待编写的课程：请编辑此文件。</translation>
+        </message>
+        <message>
+            <source>Saved %1. It is text: add steps to it.</source>
+            <translation>已保存 %1。它是文本文件：请在其中添加步骤。</translation>
+        </message>
+        <message>
+            <source>Make a lesson</source>
+            <translation>制作课程</translation>
+        </message>
+        <message>
+            <source>this experiment</source>
+            <translation>此实验</translation>
+        </message>
+        <message>
+            <source>this lesson</source>
+            <translation>此课程</translation>
+        </message>
+        <message>
+            <source>the whole gallery</source>
+            <translation>整个图库</translation>
+        </message>
+        <message>
+            <source>Import log</source>
+            <translation>导入日志</translation>
+        </message>
+        <message>
+            <source>Training logs (*tfevents* *.csv *.tsv *.jsonl *.json);;All files (*)</source>
+            <translation>训练日志 (*tfevents* *.csv *.tsv *.jsonl *.json);;所有文件 (*)</translation>
+        </message>
+        <message>
+            <source>Logs are imported into the database of runs, and runs are not being stored.</source>
+            <translation>日志导入到运行数据库，而当前没有存储运行。</translation>
+        </message>
+        <message>
+            <source>Imported as run %1.</source>
+            <translation>已导入为运行 %1。</translation>
+        </message>
+        <message>
+            <source>Imported as %1 runs.</source>
+            <translation>已导入为 %1 次运行。</translation>
+        </message>
+        <message>
+            <source>Stop watching %1</source>
+            <translation>停止监视 %1</translation>
+        </message>
+        <message>
+            <source>The watched log was begun anew, or went back to an earlier step: it goes on as another run.</source>
+            <translation>被监视的日志重新开始了，或回到了更早的步：它作为另一次运行继续。</translation>
+        </message>
+        <message>
+            <source>%1 is watched no more: %2</source>
+            <translation>不再监视 %1：%2</translation>
+        </message>
+        <message>
+            <source>&amp;Import log…</source>
+            <translation>导入日志(&amp;I)…</translation>
+        </message>
+        <message>
+            <source>A training log of another program: TensorBoard event files, CSV, JSON lines</source>
+            <translation>其他程序的训练日志：TensorBoard 事件文件、CSV、JSON 行</translation>
+        </message>
+        <message>
+            <source>Watched &amp;logs</source>
+            <translation>被监视的日志(&amp;L)</translation>
+        </message>
+        <message>
+            <source>&amp;Hand-outs…</source>
+            <translation>讲义(&amp;H)…</translation>
+        </message>
+        <message>
+            <source>A PDF for each experiment, of a lesson or the whole gallery: claim, plots, text, numbers</source>
+            <translation>每个实验一份 PDF，取自课程或整个图库：说法、图表、正文、数值</translation>
+        </message>
+        <message>
+            <source>Start and &amp;gallery</source>
+            <translation>开始页与图库(&amp;G)</translation>
+        </message>
+        <message>
+            <source>Claims about AMP as cards, lessons, recent files</source>
+            <translation>关于 AMP 的说法以卡片展示，另有课程和最近的文件</translation>
         </message>
     </context>
     <context>
@@ -6061,6 +6638,29 @@ Setup changes it; Ctrl+O opens another.</source>
         </message>
     </context>
     <context>
+        <name>mantissa::ReferenceView</name>
+        <message>
+            <source>Lanes of the reference run</source>
+            <translation>参考运行的泳道</translation>
+        </message>
+        <message>
+            <source>Loss of the reference run</source>
+            <translation>参考运行的损失</translation>
+        </message>
+        <message>
+            <source>What came out with seed %1 on %2</source>
+            <translation>种子 %1 在 %2 上的结果</translation>
+        </message>
+        <message>
+            <source>diverged after %1 steps</source>
+            <translation>%1 步之后发散</translation>
+        </message>
+        <message>
+            <source>loss %1</source>
+            <translation>损失 %1</translation>
+        </message>
+    </context>
+    <context>
         <name>mantissa::ResumeDialog</name>
         <message>
             <source>with its state</source>
@@ -6499,6 +7099,18 @@ Setup changes it; Ctrl+O opens another.</source>
             <source>%1 (run %2)</source>
             <translation>%1（运行 %2）</translation>
         </message>
+        <message>
+            <source>Imported from %1</source>
+            <translation>导入自 %1</translation>
+        </message>
+        <message>
+            <source>The file is being watched.</source>
+            <translation>正在监视此文件。</translation>
+        </message>
+        <message>
+            <source>Imported</source>
+            <translation>已导入</translation>
+        </message>
     </context>
     <context>
         <name>mantissa::RunsView</name>
@@ -6657,6 +7269,14 @@ Setup changes it; Ctrl+O opens another.</source>
         <message>
             <source>JSON (*.json)</source>
             <translation>JSON (*.json)</translation>
+        </message>
+        <message>
+            <source>Findings</source>
+            <translation>诊断</translation>
+        </message>
+        <message>
+            <source>What is wrong with the selected run, with its numbers</source>
+            <translation>所选运行有什么问题，附其数值</translation>
         </message>
     </context>
     <context>
@@ -7630,6 +8250,81 @@ Default: %2; %3</source>
         </message>
     </context>
     <context>
+        <name>mantissa::StartPage</name>
+        <message>
+            <source>&amp;Train the default experiment</source>
+            <translation>训练默认实验(&amp;T)</translation>
+        </message>
+        <message>
+            <source>Open a &amp;file…</source>
+            <translation>打开文件(&amp;F)…</translation>
+        </message>
+        <message>
+            <source>To the workbench</source>
+            <translation>进入工作台</translation>
+        </message>
+        <message>
+            <source>Start</source>
+            <translation>开始</translation>
+        </message>
+        <message>
+            <source>Opens it and trains its lanes: FP32, FP16 and BF16 side by side</source>
+            <translation>打开并训练其泳道：FP32、FP16 和 BF16 并排</translation>
+        </message>
+        <message>
+            <source>An experiment, a lesson or a checkpoint</source>
+            <translation>实验、课程或检查点</translation>
+        </message>
+        <message>
+            <source>Plots, lanes and panels (Escape)</source>
+            <translation>图表、泳道和面板 (Escape)</translation>
+        </message>
+        <message>
+            <source>Lessons and recent files</source>
+            <translation>课程和最近的文件</translation>
+        </message>
+        <message>
+            <source>Claims about AMP, put to the test</source>
+            <translation>关于 AMP 的说法，付诸检验</translation>
+        </message>
+        <message>
+            <source>Search: BatchNorm, clip, C18 …</source>
+            <translation>搜索：BatchNorm、clip、C18…</translation>
+        </message>
+        <message>
+            <source>Search the gallery</source>
+            <translation>搜索图库</translation>
+        </message>
+        <message>
+            <source>Verdict</source>
+            <translation>结论</translation>
+        </message>
+        <message>
+            <source>Any verdict</source>
+            <translation>任何结论</translation>
+        </message>
+        <message>
+            <source>Gallery</source>
+            <translation>图库</translation>
+        </message>
+        <message>
+            <source>No experiment has all these words and this verdict.</source>
+            <translation>没有包含所有这些词且为此结论的实验。</translation>
+        </message>
+        <message>
+            <source>Lessons</source>
+            <translation>课程</translation>
+        </message>
+        <message>
+            <source>%1 steps, %2 minutes</source>
+            <translation>%1 步，%2 分钟</translation>
+        </message>
+        <message>
+            <source>Recent</source>
+            <translation>最近</translation>
+        </message>
+    </context>
+    <context>
         <name>mantissa::StatusLine</name>
         <message>
             <source>native</source>
@@ -8129,6 +8824,14 @@ Default: %2; %3</source>
         <message>
             <source>Picture (*.png);;PDF document (*.pdf);;SVG drawing (*.svg);;Numbers (*.csv)</source>
             <translation>图片 (*.png);;PDF 文档 (*.pdf);;SVG 图形 (*.svg);;数值 (*.csv)</translation>
+        </message>
+        <message>
+            <source>GPUs</source>
+            <translation>GPU</translation>
+        </message>
+        <message>
+            <source>What the machine's GPUs do, for all programs together, as the NVIDIA driver tells</source>
+            <translation>本机 GPU 的活动，包括所有程序，由 NVIDIA 驱动报告</translation>
         </message>
     </context>
     <context>
