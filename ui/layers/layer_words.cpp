@@ -263,7 +263,7 @@ QString ledgerSentence(const SkipLedger& ledger)
     } else if (count.skipped > 0) {
         text += tr("; the schedule keeps pace with the optimizer");
     }
-    text += QLatin1Char('.');
+    text += tr(".");
     return text;
 }
 
