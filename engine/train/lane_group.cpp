@@ -787,6 +787,13 @@ void LaneGroup::duplicate(std::uint32_t lane, const std::string& name, std::opti
 {
     Member& parent = member(lane);
     const bool goesBack = step && *step != parent.lane->nextStep();
+    if (!goesBack && parent.lane->hasDiverged()) {
+        throw Error(ErrorCode::InvalidArgument,
+            fmt::format(
+                "{} has diverged: its weights are not finite any more, and a copy's would not be either. Copy it "
+                "as it was at an earlier step.",
+                parent.lane->config()->name));
+    }
     std::unique_ptr<Lane> forked
         = goesBack ? copyBefore(parent, *step, m_nextId, name) : parent.lane->fork(m_nextId, name);
     auto copy = std::make_unique<Member>();

@@ -179,7 +179,7 @@ bool RandomHand::lookAtRecords()
     m_session.takeRecords(m_records);
     for (const StepRecord& record : m_records) {
         const auto at = m_nextRecord.try_emplace({record.generation, record.lane}, record.step).first;
-        if (record.step != at->second || isOdd(record) || !(record.scale > 0)) {
+        if (record.step != at->second || isOdd(record) || !(record.scale >= 0)) {
             qWarning("lane %u: step %lld follows where %lld was due, loss %g (finite: %d), scale %g", record.lane,
                 static_cast<long long>(record.step), static_cast<long long>(at->second), record.loss, record.lossFinite,
                 record.scale);

@@ -62,6 +62,9 @@ StartPage::StartPage(QWidget* parent)
 {
     setAccessibleName(tr("Start"));
     whenLanguageChanges(this, [this] {
+        for (int i = 1; i < m_verdicts->count(); ++i) {
+            m_verdicts->setItemText(i, verdictWords(m_verdicts->itemData(i).toString()));
+        }
         if (std::exchange(m_isRead, false)) {
             reload(m_remembersRecent);
         }

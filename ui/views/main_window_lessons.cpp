@@ -4,6 +4,7 @@
 #include "ui/compare/compare_panel.h"
 #include "ui/gradients/gradients_panel.h"
 #include "ui/graph/op_map_panel.h"
+#include "ui/language/language.h"
 #include "ui/layers/layers_panel.h"
 #include "ui/lesson/control_locks.h"
 #include "ui/lesson/handout_dialog.h"
@@ -191,10 +192,15 @@ void MainWindow::makeLessonMenu()
 {
     QMenu* menu = menuBar()->addMenu(tr("Le&sson"));
     QMenu* begin = menu->addMenu(tr("&Begin"));
-    for (const std::filesystem::path& file : shippedLessons()) {
-        begin->addAction(
-            lessonTitle(file), this, [this, path = QString::fromStdString(file.string())] { openFile(path); });
-    }
+    const auto fill = [this, begin] {
+        qDeleteAll(begin->actions());
+        for (const std::filesystem::path& file : shippedLessons()) {
+            begin->addAction(
+                lessonTitle(file), this, [this, path = QString::fromStdString(file.string())] { openFile(path); });
+        }
+    };
+    fill();
+    whenLanguageChanges(begin, fill);
     begin->setEnabled(!begin->isEmpty());
     menu->addSeparator();
     add(
