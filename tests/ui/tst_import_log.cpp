@@ -159,7 +159,7 @@ private slots:
         const quint64 key = Dashboard::storedKey(run.id);
         QTRY_VERIFY(m_window->dashboard()->laneKeys().contains(key));
         QTRY_VERIFY(m_window->dashboard()->summaryText().contains("the job"));
-        QTRY_VERIFY(m_window->findings()->text().contains("The scale falls without end"));
+        QTRY_VERIFY_WITH_TIMEOUT(m_window->findings()->text().contains("The scale falls without end"), 60'000);
         QTRY_VERIFY(m_window->runsView()->findChild<QTableView*>()->model()->rowCount() > 0);
         const auto* model = m_window->runsView()->findChild<QTableView*>()->model();
         QTRY_COMPARE(model->index(0, 1).data().toString(), "Imported");

@@ -233,19 +233,23 @@ void FindingsPanel::showRun(const RunInfo& info, const std::vector<Finding>& fin
 
 void FindingsPanel::setLane(std::optional<std::uint32_t> lane)
 {
-    if (m_run && lane) {
-        m_run.reset();
-        m_lane.reset();
+    if (lane == m_lane) {
+        follow();
+        return;
     }
-    if (lane != m_lane) {
-        m_lane = lane;
-        m_lookedAt = -1;
-        m_isLooking = false;
+    // A person who chooses another lane is done with the stored run; a session that has become ready is not a choice.
+    if (m_lane) {
+        m_run.reset();
+    }
+    m_lane = lane;
+    m_lookedAt = -1;
+    m_isLooking = false;
+    m_searching = {};
+    m_searchTimer.stop();
+    m_blame.reset();
+    m_blameTrouble.clear();
+    if (!m_run) {
         m_findings.clear();
-        m_searching = {};
-        m_searchTimer.stop();
-        m_blame.reset();
-        m_blameTrouble.clear();
         say({});
     }
     follow();
