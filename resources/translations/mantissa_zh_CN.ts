@@ -5101,11 +5101,11 @@
     </message>
     <message>
         <source>Time</source>
-        <translation>用时</translation>
+        <translation>时间</translation>
     </message>
     <message>
         <source>Compare</source>
-        <translation>比较</translation>
+        <translation>对比</translation>
     </message>
     <message>
         <source>Experiments</source>
@@ -7200,7 +7200,7 @@ Setup changes it; Ctrl+O opens another.</source>
     </message>
     <message>
         <source>Compare</source>
-        <translation>比较</translation>
+        <translation>对比</translation>
     </message>
     <message>
         <source>The two selected runs, side by side: settings, results, curves</source>

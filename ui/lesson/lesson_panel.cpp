@@ -79,6 +79,7 @@ LessonPanel::LessonPanel(QWidget* parent)
     m_time->setWordWrap(true);
     m_text->setFrameShape(QFrame::NoFrame);
     m_text->setOpenExternalLinks(true);
+    m_text->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff); // it wraps; a rule would be wider
     m_text->setAccessibleName(tr("What to say and to do"));
     m_text->document()->setDocumentMargin(4);
     m_back->setToolTip(tr("The step before (Alt+Left)"));

@@ -37,7 +37,8 @@ void drawLines(QPainter& painter, const QRectF& area, const QString& text, int m
         const bool isLast = number == most - 1;
         const QString words = isLast ? metrics.elidedText(text.mid(line.textStart()), Qt::ElideRight, area.width())
                                      : text.mid(line.textStart(), line.textLength());
-        painter.drawText(QRectF(area.left(), y, area.width(), metrics.height()), Qt::AlignLeft | Qt::AlignTop, words);
+        painter.drawText(QRectF(area.left(), y, area.width(), metrics.height()),
+            Qt::AlignLeft | Qt::AlignTop | Qt::TextDontClip, words);
         y += metrics.height();
     }
     layout.endLayout();
