@@ -118,17 +118,23 @@ QString englishSentences(const QMap<QString, QString>& texts)
 }
 
 /// What one says and the other does not.
+/// The lab's choice of a stored run: which are stored by then is a matter of time.
+bool listsRuns(const QString& place)
+{
+    return place.startsWith(QLatin1String("/scalerLab/QSplitter0/QWidget0/QWidget0/QStackedWidget0/"));
+}
+
 QString differences(const QMap<QString, QString>& actual, const QMap<QString, QString>& expected)
 {
     QStringList lines;
     for (auto text = expected.begin(); text != expected.end(); ++text) {
-        if (!isAboutTime(text.key()) && actual.value(text.key()) != text.value()) {
+        if (!isAboutTime(text.key()) && !listsRuns(text.key()) && actual.value(text.key()) != text.value()) {
             lines << QStringLiteral("%1:\n    is        %2\n    should be %3")
                          .arg(text.key(), actual.value(text.key()), text.value());
         }
     }
     for (auto text = actual.begin(); text != actual.end(); ++text) {
-        if (!isAboutTime(text.key()) && !expected.contains(text.key())) {
+        if (!isAboutTime(text.key()) && !listsRuns(text.key()) && !expected.contains(text.key())) {
             lines << QStringLiteral("%1:\n    is        %2\n    should not be").arg(text.key(), text.value());
         }
     }
