@@ -2,8 +2,8 @@
 
 #include "engine/core/error.h"
 #include "engine/core/utf8.h"
+#include "engine/data/csv_parser.h"
 
-#include <csv.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -74,15 +74,6 @@ char findDelimiter(std::string_view head)
     return best;
 }
 
-struct FreeParser
-{
-    void operator()(csv_parser* parser) const
-    {
-        csv_free(parser);
-        delete parser;
-    }
-};
-
 } // namespace
 
 /// libcsv calls back for each cell and row. An exception must not pass through its C code, so it waits until it
@@ -92,12 +83,8 @@ class CsvReader
 public:
     explicit CsvReader(ByteSource& source)
         : m_source(source)
-        , m_parser(new csv_parser {})
+        , m_parser(makeCsvParser(CSV_STRICT | CSV_STRICT_FINI | CSV_REPALL_NL))
     {
-        if (csv_init(m_parser.get(), CSV_STRICT | CSV_STRICT_FINI | CSV_REPALL_NL) != 0) {
-            throw Error(ErrorCode::Internal, "[csv] the parser cannot be set up");
-        }
-        csv_set_blk_size(m_parser.get(), 4096);
     }
 
     CsvTable read()
@@ -238,7 +225,7 @@ private:
     }
 
     ByteSource& m_source;
-    std::unique_ptr<csv_parser, FreeParser> m_parser;
+    CsvParser m_parser;
     CsvTable m_table;
     std::exception_ptr m_failure;
     char m_delimiter = ',';

@@ -1,10 +1,10 @@
 // Tables of texts: a header, then a row per step, or several sparse rows per step, as Lightning's CSVLogger writes
 // them.
 #include "engine/core/error.h"
+#include "engine/data/csv_parser.h"
 #include "engine/import/growing_file.h"
 #include "engine/import/log_formats.h"
 
-#include <csv.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,15 +35,6 @@ char delimiterOf(std::string_view head)
     }
     return best;
 }
-
-struct FreeParser
-{
-    void operator()(csv_parser* parser) const
-    {
-        csv_free(parser);
-        delete parser;
-    }
-};
 
 /// The cells of one row.
 class CellTexts
@@ -88,12 +79,8 @@ class CsvLog : public LogReader
 public:
     explicit CsvLog(const std::filesystem::path& path)
         : m_file(path)
-        , m_parser(new csv_parser {})
+        , m_parser(makeCsvParser(CSV_REPALL_NL))
     {
-        if (csv_init(m_parser.get(), CSV_REPALL_NL) != 0) {
-            throw Error(ErrorCode::Internal, "[csv] the parser cannot be set up");
-        }
-        csv_set_blk_size(m_parser.get(), 4096);
     }
 
     [[nodiscard]] std::string_view format() const override { return "csv"; }
@@ -270,7 +257,7 @@ private:
     }
 
     GrowingFile m_file;
-    std::unique_ptr<csv_parser, FreeParser> m_parser;
+    CsvParser m_parser;
     std::string m_chunk;
     CellTexts m_cells;
     CellTexts m_header;

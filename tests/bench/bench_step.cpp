@@ -1,6 +1,7 @@
-// Whole training steps as ratios, measured in turn so that a drifting machine cannot tilt them, a lane's steps in CPU time,
-// which other programs do not disturb: the cost of FP16 emulation, the gain of BF16, the cost of counting, looking and
-// recording. `bench_step [rounds]`, 9 by default; prints medians and extremes. Not a test: times are never asserted.
+// Whole training steps as ratios, measured in turn so that a drifting machine cannot tilt them, a lane's steps in CPU
+// time, which other programs do not disturb: the cost of FP16 emulation, the gain of BF16, the cost of counting,
+// looking and recording. `bench_step [rounds]`, 9 by default; prints medians and extremes. Not a test: times are never
+// asserted.
 #include "engine/backends/backend_registry.h"
 #include "engine/core/error.h"
 #include "engine/store/run_store.h"
@@ -54,20 +55,23 @@ void printRatio(
     std::fflush(stdout);
 }
 
+/// Measures so many steps of a lane each time that it is called.
+std::function<double()> steps(Lane& lane, int count)
+{
+    return [&lane, count] {
+        return threadSecondsOf([&lane, count] {
+            for (int i = 0; i < count; ++i) {
+                lane.step();
+            }
+        });
+    };
+}
+
 void compareSteps(const std::string& title, std::int64_t width, std::int64_t batch, const char* policy, int rounds)
 {
     const auto narrow = warmLane(width, batch, policy);
     const auto wide = warmLane(width, batch, "fp32");
-    const auto timed = [](Lane& lane) {
-        return [&lane] {
-            return threadSecondsOf([&lane] {
-                for (int i = 0; i < 20; ++i) {
-                    lane.step();
-                }
-            });
-        };
-    };
-    printRatio(title, rounds, timed(*narrow), timed(*wide));
+    printRatio(title, rounds, steps(*narrow, 20), steps(*wide, 20));
 }
 
 /// Steps that count what rounding did over the same steps that do not.
@@ -76,18 +80,9 @@ void compareCounting(const std::string& policy, int rounds)
     const auto counting = warmLane(512, 128, policy);
     const auto plain = warmLane(512, 128, policy);
     plain->setCounting(false);
-    const auto timed = [](Lane& lane) {
-        return [&lane] {
-            return threadSecondsOf([&lane] {
-                for (int i = 0; i < 50; ++i) {
-                    lane.step();
-                }
-            });
-        };
-    };
     printRatio(
         policy == "fp16" ? "FP16 step counting every rounding / none" : "BF16 step counting every rounding / none",
-        rounds, timed(*counting), timed(*plain));
+        rounds, steps(*counting, 50), steps(*plain, 50));
 }
 
 /// Steps of which every so many are looked at tensor by tensor, over steps of which none is.

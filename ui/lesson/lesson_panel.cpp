@@ -26,7 +26,7 @@ QString paragraph(const QString& head, const std::string& text)
 QString explanationOf(const LessonStep& step)
 {
     try {
-        const Experiment experiment = step.own ? *step.own : loadWithShownTexts(shippedFileOf(step));
+        const Experiment experiment = withShownTexts(shippedFileOf(step), experimentOf(step));
         const QString text = QString::fromStdString(experiment.text);
         // In English and in Chinese.
         qsizetype begin = -1;

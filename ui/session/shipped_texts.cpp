@@ -6,6 +6,7 @@
 #include <fstream>
 #include <map>
 #include <mutex>
+#include <utility>
 
 namespace mantissa {
 
@@ -74,18 +75,18 @@ void renameLanes(json& part, const json& names)
     }
 }
 
-Experiment loadWith(const fs::path& file, const json& texts)
+/// The file's experiment with these texts; as it is if there are none, or they do not fit.
+Experiment translated(const fs::path& file, const json& texts, Experiment own)
 {
-    Experiment experiment = loadExperiment(file);
     if (texts.empty()) {
-        return experiment;
+        return own;
     }
     try {
-        Experiment translated = parseExperiment(withTexts(readJson(file), texts).dump(), file.string());
-        translated.directory = experiment.directory;
-        return translated;
-    } catch (const std::exception&) { // of texts that do not fit, such as two lanes of one name
-        return experiment;
+        Experiment result = parseExperiment(withTexts(readJson(file), texts).dump(), file.string());
+        result.directory = own.directory;
+        return result;
+    } catch (const std::exception&) { // such as two lanes of one name
+        return own;
     }
 }
 
@@ -142,14 +143,14 @@ ShippedText inPresentLanguage(const fs::path& file, ShippedText own)
 
 Experiment loadInPresentLanguage(const fs::path& file)
 {
-    return loadWith(file, isChinese() ? textsOf(file) : json::object());
+    return translated(file, isChinese() ? textsOf(file) : json::object(), loadExperiment(file));
 }
 
-Experiment loadWithShownTexts(const fs::path& file)
+Experiment withShownTexts(const fs::path& file, Experiment own)
 {
     json texts = isChinese() ? textsOf(file) : json::object();
     texts.erase("lanes");
-    return loadWith(file, texts);
+    return translated(file, texts, std::move(own));
 }
 
 Lesson loadLessonInPresentLanguage(const fs::path& file)

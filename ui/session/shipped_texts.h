@@ -27,8 +27,9 @@ ShippedText inPresentLanguage(const std::filesystem::path& file, ShippedText own
 /// loadExperiment() throws.
 Experiment loadInPresentLanguage(const std::filesystem::path& file);
 
-/// The same, but lanes keep the names that a reference run knows them by.
-Experiment loadWithShownTexts(const std::filesystem::path& file);
+/// The same for one that is loaded already, but lanes keep the names that a reference run knows them by. `file` may be
+/// empty.
+Experiment withShownTexts(const std::filesystem::path& file, Experiment own);
 
 /// The file's lesson; one that ships has its texts in the present language. Throws what loadLesson() throws.
 Lesson loadLessonInPresentLanguage(const std::filesystem::path& file);

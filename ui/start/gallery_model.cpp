@@ -15,7 +15,7 @@ std::vector<GalleryEntry> readGallery(const std::vector<std::filesystem::path>& 
     for (const std::filesystem::path& file : files) {
         try {
             const Experiment experiment = loadExperiment(file);
-            const Experiment shown = loadWithShownTexts(file);
+            const Experiment shown = withShownTexts(file, experiment);
             GalleryEntry entry {.file = QString::fromStdString(file.string())};
             entry.title = QString::fromStdString(shown.name);
             entry.text = QString::fromStdString(shown.text);

@@ -62,9 +62,7 @@ std::vector<HandoutItem> handoutsOf(const Lesson& lesson)
         }
         known.push_back(step.shipped);
         HandoutItem item = handoutOf(experimentOf(step), step.shipped);
-        if (!step.own) {
-            item.experiment = loadWithShownTexts(shippedFileOf(step));
-        }
+        item.experiment = withShownTexts(shippedFileOf(step), std::move(item.experiment));
         item.reference = referenceOf(step);
         item.fileName.prepend(QStringLiteral("%1_").arg(items.size() + 1, 2, 10, QLatin1Char('0')));
         items.push_back(std::move(item));
@@ -77,8 +75,9 @@ std::vector<HandoutItem> handoutsOfGallery()
     std::vector<HandoutItem> items;
     for (const std::filesystem::path& file : shippedExperiments()) {
         if (isInGallery(file)) {
-            items.push_back(handoutOf(loadExperiment(file), file));
-            items.back().experiment = loadWithShownTexts(file);
+            HandoutItem item = handoutOf(loadExperiment(file), file);
+            item.experiment = withShownTexts(file, std::move(item.experiment));
+            items.push_back(std::move(item));
         }
     }
     return items;
