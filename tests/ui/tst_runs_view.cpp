@@ -23,6 +23,7 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
+#include <algorithm>
 #include <fstream>
 
 using namespace mantissa;
@@ -151,6 +152,33 @@ private slots:
         QCOMPARE(order.rowCount(), 0);
         model.setRuns({});
         QCOMPARE(model.rowCount(), 0);
+    }
+
+    void aListAskedForWhileAnotherIsReadIsReadToo()
+    {
+        const QList<RunId> ids = makeRuns();
+        RunArchive archive(file());
+        QSignalSpy loaded(&archive, &RunArchive::loaded);
+        archive.reload();
+        RunStore(file()).setNote(ids.front(), "written meanwhile");
+        archive.reload(); // the answer to the first call may have been read before
+        QTRY_COMPARE(loaded.size(), 2);
+        QTest::qWait(50);
+        QCOMPARE(loaded.size(), 2);
+        const auto runs = loaded.back().front().value<RunArchive::Runs>();
+        QVERIFY(std::ranges::any_of(*runs, [](const RunInfo& run) { return run.note == "written meanwhile"; }));
+    }
+
+    void aListThatCouldNotBeReadIsReadAgain()
+    {
+        std::ofstream(file()) << "this is no database, and longer than a header of SQLite would be: "
+                              << std::string(200, '.');
+        RunArchive archive(file());
+        QSignalSpy failed(&archive, &RunArchive::loadFailed);
+        archive.reload();
+        QTRY_COMPARE(failed.size(), 1);
+        archive.reloadIfChanged();
+        QTRY_COMPARE(failed.size(), 2);
     }
 
     void numbersAreShortAndTheirDetailIsFull_data()

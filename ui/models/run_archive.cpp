@@ -72,6 +72,8 @@ RunArchive::~RunArchive()
 
 void RunArchive::reload()
 {
+    // A list that is being read may not hold yet what was written just before this was asked for.
+    m_isWantedAgain = m_isLoading;
     if (!m_isLoading) {
         m_isLoading = true;
         m_read = stamp();
@@ -81,7 +83,7 @@ void RunArchive::reload()
 
 void RunArchive::reloadIfChanged()
 {
-    if (stamp() != m_read) {
+    if (!m_isLoading && stamp() != m_read) {
         reload();
     }
 }
@@ -112,9 +114,13 @@ void RunArchive::load(quint64 version)
                     return;
                 }
                 m_isLoading = false;
+                if (m_isWantedAgain) {
+                    reload();
+                }
                 if (runs) {
                     emit loaded(runs);
                 } else {
+                    m_read = {}; // so that it is tried again
                     emit loadFailed(why);
                 }
             },

@@ -29,8 +29,8 @@ public:
     explicit RunArchive(std::filesystem::path database, QObject* parent = nullptr);
     ~RunArchive() override; ///< waits for writes that were asked for
 
-    /// Answered by loaded() or loadFailed(). Asking again before the answer costs nothing. A file that does not exist
-    /// holds no runs.
+    /// Answered by loaded() or loadFailed() with what the file held when this was called, or later. A file that does
+    /// not exist holds no runs.
     void reload();
     /// The same where the file differs from when it was read last: cheap enough to ask every second.
     void reloadIfChanged();
@@ -62,6 +62,7 @@ private:
     Stamp m_read {};
     quint64 m_version = 0; ///< counts writes, so that a list read before one is not shown after it
     bool m_isLoading = false;
+    bool m_isWantedAgain = false;
     QThreadPool m_pool;
 };
 
