@@ -77,20 +77,28 @@ struct LaneGroup::Member
     std::shared_ptr<StepSample> sample; ///< of the step just trained, if it was looked at
     bool samplesNext = false; ///< a person asked for it
     std::int64_t keptAt = -1; ///< the step of the newest snapshot
+    double keptAtSeconds = 0; ///< its trainingSeconds
+    double keepSeconds = 0; ///< what it took
     LaneWatch watch;
 
     /// Keeps the lane's state, so that a person can go back to it.
     void keepState()
     {
         if (keptAt < lane->nextStep() && !lane->hasDiverged()) {
+            const double before = steadySeconds();
             keptAt = lane->nextStep();
             snapshots.add(lane->state());
+            keptAtSeconds = trainingSeconds;
+            keepSeconds = steadySeconds() - before;
         }
     }
 
+    /// Rarer where states are costly to copy: what a person who goes back waits for then is still in proportion.
     void snapshotIfDue(std::int64_t every)
     {
-        if (every > 0 && lane->nextStep() % every == 0) {
+        constexpr double mostOfTraining = 0.005;
+        if (every > 0 && lane->nextStep() % every == 0
+            && keepSeconds <= mostOfTraining * (trainingSeconds - keptAtSeconds)) {
             keepState();
         }
     }

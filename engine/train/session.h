@@ -34,7 +34,7 @@ struct SessionOptions
     std::vector<RunObserver*> observers; ///< not owned; must outlive the session
     /// Steps between comparisons of every lane's weights with the baseline lane's; 0: never.
     std::int64_t baselineInterval = 10;
-    /// Steps between the states that every lane keeps in memory, to go back to; 0: none.
+    /// Least steps between the states that every lane keeps in memory, to go back to; 0: none.
     std::int64_t snapshotInterval = 0;
     SamplingPlan sampling {};
     CheckpointPlan checkpoints {};

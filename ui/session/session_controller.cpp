@@ -13,8 +13,8 @@ namespace mantissa {
 namespace {
 
 constexpr int quickIntervalMs = 16;
-constexpr std::int64_t snapshotInterval = 20; // steps; those between are trained again when a lane goes back
-constexpr int calmIntervalMs = 50;
+constexpr std::int64_t snapshotInterval = 20; // least steps; those between are trained again when a lane goes back
+constexpr int calmIntervalMs = 100;
 constexpr double bytesPerGib = 1024.0 * 1024.0 * 1024.0;
 
 } // namespace

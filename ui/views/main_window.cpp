@@ -50,7 +50,7 @@ namespace {
 
 constexpr int healthIntervalMs = 500;
 constexpr double spareCoreShare = 0.5; // of the UI thread's time for curves that grow
-constexpr double busyCoreShare = 0.015;
+constexpr double busyCoreShare = 0.008;
 const QString sessionTopic = QStringLiteral("session");
 const QString databaseTopic = QStringLiteral("database");
 const QString commandTopic = QStringLiteral("command");
