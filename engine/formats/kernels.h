@@ -21,6 +21,17 @@ struct BoundaryCounts
     std::uint64_t nan;
 };
 
+/// Of elements that are finite and not zero, by their magnitudes.
+struct Extent
+{
+    static constexpr std::size_t parts = 8;
+
+    double squares[parts]; ///< summed over every eighth element: the same in every table
+    float largest;
+    float smallest;
+    std::uint64_t belowNormal;
+};
+
 /// Where the classes of census.h part: on the magnitude bits of the FP32 source (rounding is monotonic) ...
 struct Float16Bounds
 {
@@ -58,6 +69,9 @@ using Counting = void (*)(const float* src, std::size_t n, BoundaryCounts* count
 /// Adds the biased exponents of n sources to the 256 bins.
 using CountingExponents = void (*)(const float* src, std::size_t n, std::uint64_t* bins);
 
+/// Takes n elements into *extent, which starts at 0, and an infinite `smallest`.
+using Measuring = void (*)(const float* src, std::size_t n, float minNormal, Extent* extent);
+
 struct Table
 {
     FloatToHalf floatToFloat16;
@@ -68,6 +82,7 @@ struct Table
     RoundCounting roundBFloat16;
     Counting countFloat32;
     CountingExponents countExponents;
+    Measuring measureExtent;
 };
 
 extern const Table portable;

@@ -377,6 +377,65 @@ void countExponents(const float* src, std::size_t n, std::uint64_t* bins)
     portable.countExponents(src + i, n - i, bins);
 }
 
+struct ExtentLanes
+{
+    __m256 largest = _mm256_setzero_ps();
+    __m256 smallest = _mm256_castsi256_ps(_mm256_set1_epi32(static_cast<int>(Float32Bounds::infinity)));
+    __m256i belowNormal = _mm256_setzero_si256();
+    __m256d firstSquares = _mm256_setzero_pd();
+    __m256d lastSquares = _mm256_setzero_pd();
+
+    void add(__m256 values, __m256 minNormal)
+    {
+        const __m256i bits = magnitudeOf(values);
+        const __m256i infinity = _mm256_set1_epi32(static_cast<int>(Float32Bounds::infinity));
+        const __m256i isFinite = _mm256_cmpgt_epi32(infinity, bits);
+        const __m256 finite = _mm256_castsi256_ps(_mm256_and_si256(bits, isFinite));
+        const __m256 isZero = _mm256_cmp_ps(finite, _mm256_setzero_ps(), _CMP_EQ_OQ);
+        const __m256 positive = _mm256_blendv_ps(finite, _mm256_castsi256_ps(infinity), isZero);
+        largest = _mm256_max_ps(largest, finite);
+        smallest = _mm256_min_ps(smallest, positive);
+        const __m256i isBelow = _mm256_castps_si256(_mm256_cmp_ps(positive, minNormal, _CMP_LT_OQ));
+        belowNormal = _mm256_sub_epi32(belowNormal, isBelow);
+        // The square of a float is exact in double, so that whether the addition is fused makes no difference.
+        const __m256d first = _mm256_cvtps_pd(_mm256_castps256_ps128(finite));
+        const __m256d last = _mm256_cvtps_pd(_mm256_extractf128_ps(finite, 1));
+        firstSquares = _mm256_fmadd_pd(first, first, firstSquares);
+        lastSquares = _mm256_fmadd_pd(last, last, lastSquares);
+    }
+};
+
+void measureExtent(const float* src, std::size_t n, float minNormal, Extent* extent)
+{
+    constexpr std::size_t width = Extent::parts;
+    ExtentLanes sums;
+    sums.firstSquares = _mm256_loadu_pd(extent->squares);
+    sums.lastSquares = _mm256_loadu_pd(extent->squares + width / 2);
+    const __m256 bound = _mm256_set1_ps(minNormal);
+    std::size_t i = 0;
+    for (; i + width <= n; i += width) {
+        sums.add(_mm256_loadu_ps(src + i), bound);
+    }
+    if (i < n) {
+        float tail[width] = {};
+        std::memcpy(tail, src + i, (n - i) * sizeof(float));
+        sums.add(_mm256_loadu_ps(tail), bound);
+    }
+    _mm256_storeu_pd(extent->squares, sums.firstSquares);
+    _mm256_storeu_pd(extent->squares + width / 2, sums.lastSquares);
+    float largest[width];
+    float smallest[width];
+    std::uint32_t belowNormal[width];
+    _mm256_storeu_ps(largest, sums.largest);
+    _mm256_storeu_ps(smallest, sums.smallest);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(belowNormal), sums.belowNormal);
+    for (std::size_t k = 0; k < width; ++k) {
+        extent->largest = largest[k] > extent->largest ? largest[k] : extent->largest;
+        extent->smallest = smallest[k] < extent->smallest ? smallest[k] : extent->smallest;
+        extent->belowNormal += belowNormal[k];
+    }
+}
+
 } // namespace
 
 const Table avx2 {
@@ -388,6 +447,7 @@ const Table avx2 {
     .roundBFloat16 = roundCounting<BFloat16Format>,
     .countFloat32 = countFloat32,
     .countExponents = countExponents,
+    .measureExtent = measureExtent,
 };
 
 } // namespace mantissa::kernels

@@ -199,6 +199,11 @@ void countExponents(const float* src, std::size_t n, std::uint64_t* bins)
     avx2.countExponents(src, n, bins);
 }
 
+void measureExtent(const float* src, std::size_t n, float minNormal, Extent* extent)
+{
+    avx2.measureExtent(src, n, minNormal, extent);
+}
+
 } // namespace
 
 const Table avx512 {
@@ -210,6 +215,7 @@ const Table avx512 {
     .roundBFloat16 = roundCounting<BFloat16Format>,
     .countFloat32 = countFloat32,
     .countExponents = countExponents,
+    .measureExtent = measureExtent,
 };
 
 } // namespace mantissa::kernels

@@ -163,6 +163,49 @@ void countExponents(const float* src, std::size_t n, std::uint64_t* bins)
     }
 }
 
+/// Block by block, in loops without branches that a compiler makes vectors of.
+void measureExtent(const float* src, std::size_t n, float minNormal, Extent* extent)
+{
+    constexpr std::size_t block = 256;
+    constexpr std::size_t width = Extent::parts;
+    constexpr float infinity = std::bit_cast<float>(infinity32);
+    float finite[block]; // magnitudes; 0 for what does not count
+    float largest[width] = {};
+    float smallest[width];
+    std::uint32_t belowNormal[width] = {};
+    for (float& value : smallest) {
+        value = infinity;
+    }
+    for (std::size_t first = 0; first < n; first += block) {
+        const std::size_t size = n - first < block ? n - first : block;
+        for (std::size_t i = 0; i < size; ++i) {
+            const float magnitude = std::bit_cast<float>(std::bit_cast<std::uint32_t>(src[first + i]) & magnitudeMask);
+            finite[i] = magnitude < infinity ? magnitude : 0; // NaN compares false
+        }
+        for (std::size_t i = size; i < block; ++i) {
+            finite[i] = 0;
+        }
+        for (std::size_t i = 0; i < block; i += width) {
+            for (std::size_t k = 0; k < width; ++k) {
+                const float positive = finite[i + k] > 0 ? finite[i + k] : infinity;
+                largest[k] = finite[i + k] > largest[k] ? finite[i + k] : largest[k];
+                smallest[k] = positive < smallest[k] ? positive : smallest[k];
+                belowNormal[k] += positive < minNormal ? 1U : 0U;
+            }
+        }
+        for (std::size_t i = 0; i < block; i += width) {
+            for (std::size_t k = 0; k < width; ++k) {
+                extent->squares[k] += double {finite[i + k]} * double {finite[i + k]};
+            }
+        }
+    }
+    for (std::size_t k = 0; k < width; ++k) {
+        extent->largest = largest[k] > extent->largest ? largest[k] : extent->largest;
+        extent->smallest = smallest[k] < extent->smallest ? smallest[k] : extent->smallest;
+        extent->belowNormal += belowNormal[k];
+    }
+}
+
 } // namespace
 
 const Table portable {
@@ -174,6 +217,7 @@ const Table portable {
     .roundBFloat16 = roundCounting<BFloat16Format>,
     .countFloat32 = countAll<Float32Bounds>,
     .countExponents = countExponents,
+    .measureExtent = measureExtent,
 };
 
 } // namespace mantissa::kernels

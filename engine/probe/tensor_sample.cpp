@@ -1,5 +1,6 @@
 #include "engine/probe/tensor_sample.h"
 
+#include "engine/formats/extent.h"
 #include "engine/formats/round_census.h"
 
 #include <algorithm>
@@ -17,58 +18,6 @@ constexpr int exponentBias = 127;
 double partAbove(double exponent, double from)
 {
     return std::clamp(exponent + 1 - from, 0.0, 1.0);
-}
-
-/// Of the elements that are finite and not zero.
-struct Extent
-{
-    double squares = 0; ///< their sum
-    float largest = 0;
-    float smallest = std::numeric_limits<float>::infinity();
-    std::uint64_t subnormal = 0; ///< magnitudes below minNormal
-};
-
-/// Block by block, in loops without branches that a compiler makes vectors of.
-Extent extentOf(std::span<const float> elements, float minNormal)
-{
-    constexpr std::size_t block = 256;
-    constexpr std::size_t width = 8;
-    constexpr float infinity = std::numeric_limits<float>::infinity();
-    std::array<float, block> finite {}; // magnitudes; 0 for what does not count
-    std::array<double, width> squares {};
-    std::array<float, width> largest {};
-    std::array<float, width> smallest;
-    std::array<std::uint32_t, width> subnormal {};
-    smallest.fill(infinity);
-    for (std::size_t first = 0; first < elements.size(); first += block) {
-        const std::size_t size = std::min(block, elements.size() - first);
-        for (std::size_t i = 0; i < size; ++i) {
-            const float magnitude = std::abs(elements[first + i]);
-            finite[i] = magnitude < infinity ? magnitude : 0; // NaN compares false
-        }
-        std::fill(finite.begin() + static_cast<std::ptrdiff_t>(size), finite.end(), 0.0F);
-        for (std::size_t i = 0; i < block; i += width) {
-            for (std::size_t k = 0; k < width; ++k) {
-                const float positive = finite[i + k] > 0 ? finite[i + k] : infinity;
-                largest[k] = finite[i + k] > largest[k] ? finite[i + k] : largest[k];
-                smallest[k] = positive < smallest[k] ? positive : smallest[k];
-                subnormal[k] += positive < minNormal ? 1U : 0U;
-            }
-        }
-        for (std::size_t i = 0; i < block; i += width) {
-            for (std::size_t k = 0; k < width; ++k) {
-                squares[k] += double {finite[i + k]} * double {finite[i + k]};
-            }
-        }
-    }
-    Extent extent;
-    for (std::size_t k = 0; k < width; ++k) {
-        extent.squares += squares[k];
-        extent.largest = std::max(extent.largest, largest[k]);
-        extent.smallest = std::min(extent.smallest, smallest[k]);
-        extent.subnormal += subnormal[k];
-    }
-    return extent;
 }
 
 } // namespace
@@ -111,8 +60,8 @@ void measure(std::span<const float> elements, TensorSample& sample)
     histogram.front() -= sample.census.zero; // what is left of the lowest bin is subnormal in FP32
     histogram.back() = 0; // infinite and NaN
     const Extent extent = extentOf(elements, static_cast<float>(limitsOf(sample.format).minNormal));
-    sample.census.normal = sample.census.normal + sample.census.subnormal - extent.subnormal;
-    sample.census.subnormal = extent.subnormal;
+    sample.census.normal = sample.census.normal + sample.census.subnormal - extent.belowNormal;
+    sample.census.subnormal = extent.belowNormal;
     sample.largest = extent.largest;
     sample.smallest = std::isinf(extent.smallest) ? 0 : extent.smallest;
     sample.norm = std::sqrt(extent.squares);

@@ -2,13 +2,12 @@
 
 #include "engine/autocast/policy.h"
 #include "engine/core/clock.h"
-#include "engine/formats/convert.h"
+#include "engine/probe/tensor_change.h"
 #include "engine/train/lane.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <map>
 
 namespace mantissa {
@@ -45,47 +44,39 @@ double saturatedShare(std::span<const float> elements, Op op)
         elements.size());
 }
 
-/// The values as the 16-bit format holds them.
-Elements roundedTo(DType format, std::span<const float> values)
-{
-    std::vector<std::byte> stored(values.size() * sizeOf(format));
-    fromFloats(format, values, stored);
-    Elements rounded(values.size());
-    toFloats(format, stored, rounded);
-    return rounded;
-}
+} // namespace
 
-/// Of the updates that are not zero, the share that weights held in the 16-bit format would not show.
-double lostShare(DType format, std::span<const float> weights, std::span<const float> updates)
+/// Kept from one step that is looked at to the next.
+struct StepSampler::Scratch
 {
-    const Elements halves = roundedTo(format, weights);
-    Elements sums(halves.size());
-    std::transform(halves.begin(), halves.end(), updates.begin(), sums.begin(), std::plus());
-    sums = roundedTo(format, sums);
-    std::size_t moved = 0;
-    std::size_t lost = 0;
-    for (std::size_t i = 0; i < sums.size(); ++i) {
-        moved += updates[i] != 0 ? 1 : 0;
-        lost += updates[i] != 0 && sums[i] == halves[i] ? 1 : 0;
-    }
-    return shareOf(lost, moved);
-}
+    std::vector<Elements> reference; ///< the FP32 gradients by parameter
+    std::vector<Elements> weights; ///< before the step
+    Elements read;
+    Elements gradient;
+    Elements update;
+    HalfWeights halves;
+};
+
+namespace {
 
 /// Looks at a lane while it steps.
 class Observer
 {
 public:
-    Observer(Lane& lane, StepSample& sample, std::vector<Elements> reference, bool keepsElements)
+    /// `hasReference`: the scratch holds the FP32 gradients of the step to come.
+    Observer(Lane& lane, StepSample& sample, StepSampler::Scratch& scratch, bool hasReference, bool keepsElements)
         : m_lane(lane)
         , m_executor(lane.executor())
         , m_step(lane.stepGraph())
         , m_sample(sample)
-        , m_reference(std::move(reference))
+        , m_scratch(scratch)
+        , m_hasReference(hasReference)
         , m_keepsElements(keepsElements)
     {
-        for (const ValueId id : m_step.parameters) {
-            m_weights.push_back(m_executor.readFloats(id));
-            add(TensorRole::Weight, nameOf(id), m_executor.graph().value(id).type.dtype, m_weights.back());
+        m_scratch.weights.resize(m_step.parameters.size());
+        for (std::size_t i = 0; i < m_step.parameters.size(); ++i) {
+            const ValueId id = m_step.parameters[i];
+            add(TensorRole::Weight, nameOf(id), m_step.graph.value(id).type.dtype, read(id, m_scratch.weights[i]));
         }
     }
 
@@ -169,7 +160,7 @@ private:
         if (value.kind != ValueKind::Activation || (value.type.dtype != DType::Float32 && !isHalf(value.type.dtype))) {
             return;
         }
-        const std::span<const float> elements = read(id, m_buffer);
+        const std::span<const float> elements = read(id, m_scratch.read);
         const auto [place, isNew] = m_placeOf.try_emplace(id, m_sample.tensors.size());
         if (isNew) {
             const TensorRole role = isForward ? TensorRole::Activation : TensorRole::ActivationGradient;
@@ -214,37 +205,20 @@ private:
         const double scale = m_lane.scaler().unscaleBy();
         for (std::size_t i = 0; i < m_step.gradients.size(); ++i) {
             const std::string& name = nameOf(m_step.parameters[i]);
-            const std::span<const float> scaled = read(m_step.gradients[i], m_buffer);
+            const std::span<const float> scaled = read(m_step.gradients[i], m_scratch.read);
             const std::optional<ValueId> rounding = m_step.gradientRoundings[i];
             const ValueId stored = rounding.value_or(m_step.gradients[i]);
             TensorSample& sample = add(TensorRole::Scaled, name, m_step.graph.value(stored).type.dtype, scaled);
             if (rounding) {
                 takeCensus(sample, *rounding, Phase::Backward);
             }
-            if (!m_reference.empty()) {
-                compare(sample, scaled, scale, m_reference[i]);
-                add(TensorRole::Reference, name, DType::Float32, m_reference[i]);
+            if (m_hasReference) {
+                const Likeness likeness = likenessOf(scaled, scale, m_scratch.reference[i]);
+                sample.cosine = likeness.cosine;
+                sample.relativeError = likeness.relativeError;
+                add(TensorRole::Reference, name, DType::Float32, m_scratch.reference[i]);
             }
         }
-    }
-
-    static void compare(
-        TensorSample& sample, std::span<const float> scaled, double scale, std::span<const float> reference)
-    {
-        double product = 0;
-        double ours = 0;
-        double theirs = 0;
-        double difference = 0;
-        for (std::size_t j = 0; j < scaled.size(); ++j) {
-            const double a = scaled[j] / scale;
-            const double b = reference[j];
-            product += a * b;
-            ours += a * a;
-            theirs += b * b;
-            difference += (a - b) * (a - b);
-        }
-        sample.cosine = product / std::sqrt(ours * theirs);
-        sample.relativeError = std::sqrt(difference / theirs);
     }
 
     void lookAtGradients(TensorRole role)
@@ -255,34 +229,26 @@ private:
         for (std::size_t i = 0; i < m_step.gradients.size(); ++i) {
             const ValueId id = m_step.gradients[i];
             TensorSample& sample
-                = add(role, nameOf(m_step.parameters[i]), m_step.graph.value(id).type.dtype, read(id, m_buffer));
+                = add(role, nameOf(m_step.parameters[i]), m_step.graph.value(id).type.dtype, read(id, m_scratch.read));
             takeCensus(sample, id, role == TensorRole::Unscaled ? Phase::Unscale : Phase::Clip);
         }
     }
 
     void lookAtUpdates()
     {
-        for (std::size_t i = 0; i < m_weights.size(); ++i) {
+        for (std::size_t i = 0; i < m_step.parameters.size(); ++i) {
             const ValueId id = m_step.parameters[i];
-            const std::span<const float> after = read(id, m_buffer);
-            const std::span<const float> gradients = read(m_step.gradients[i], m_gradient);
-            const Elements& before = m_weights[i];
-            m_update.resize(after.size());
-            double squares = 0;
-            std::size_t wanted = 0;
-            std::size_t kept = 0;
-            for (std::size_t j = 0; j < after.size(); ++j) {
-                m_update[j] = after[j] - before[j];
-                squares += double {before[j]} * before[j];
-                const bool hasMoved = after[j] != before[j];
-                wanted += gradients[j] != 0 || hasMoved ? 1 : 0;
-                kept += gradients[j] != 0 && !hasMoved ? 1 : 0;
-            }
-            TensorSample& sample = add(TensorRole::Update, nameOf(id), m_step.graph.value(id).type.dtype, m_update);
-            sample.ratio = sample.norm / std::sqrt(squares);
-            sample.unmoved = shareOf(kept, wanted);
-            sample.belowHalfUlp
-                = m_sample.lower == DType::Float32 ? TensorSample::none : lostShare(m_sample.lower, before, m_update);
+            const Elements& before = m_scratch.weights[i];
+            const std::span<const float> after = read(id, m_scratch.read);
+            Elements& update = m_scratch.update;
+            update.resize(after.size());
+            const WeightChange change = changeOf(before, after, read(m_step.gradients[i], m_scratch.gradient), update);
+            TensorSample& sample = add(TensorRole::Update, nameOf(id), m_step.graph.value(id).type.dtype, update);
+            sample.ratio = sample.norm / std::sqrt(change.squares);
+            sample.unmoved = shareOf(change.unmoved, change.wanted);
+            sample.belowHalfUlp = m_sample.lower == DType::Float32
+                ? TensorSample::none
+                : lostShare(m_sample.lower, before, update, m_scratch.halves);
         }
     }
 
@@ -290,13 +256,10 @@ private:
     Executor& m_executor;
     const StepGraph& m_step;
     StepSample& m_sample;
-    std::vector<Elements> m_reference; ///< by parameter; empty: the lane is FP32 itself
-    std::vector<Elements> m_weights; ///< before the step
-    Elements m_buffer;
-    Elements m_gradient;
-    Elements m_update;
+    StepSampler::Scratch& m_scratch;
     std::map<ValueId, std::size_t> m_placeOf; ///< in m_sample, of activations and their gradients
     std::array<double, phaseCount> m_seconds {};
+    bool m_hasReference; ///< no: the lane is FP32 itself
     bool m_keepsElements;
     bool m_hasScaled = false;
 };
@@ -324,7 +287,11 @@ struct StepSampler::Twin
     std::unique_ptr<Lane> lane;
 };
 
-StepSampler::StepSampler() = default;
+StepSampler::StepSampler()
+    : m_scratch(std::make_unique<Scratch>())
+{
+}
+
 StepSampler::~StepSampler() = default;
 
 StepRecord StepSampler::step(Lane& lane, StepSample& into, bool keepsElements)
@@ -336,24 +303,26 @@ StepRecord StepSampler::step(Lane& lane, StepSample& into, bool keepsElements)
         .lower = policyNamed(config.precision.policy).lower,
         .scale = lane.scale(),
         .clipLimit = config.clip.order == ClipOrder::Off ? 0 : config.clip.maxNorm.value_or(0)};
-    std::vector<Elements> reference;
-    if (into.lower != DType::Float32 || !config.precision.overrides.empty()) {
+    const bool hasReference = into.lower != DType::Float32 || !config.precision.overrides.empty();
+    if (hasReference) {
         if (!m_twin || m_twin->config != lane.config()) {
             m_twin = std::make_unique<Twin>(Twin {lane.config(), lane.fp32Twin()});
         }
-        m_twin->lane->follow(lane);
-        m_twin->lane->step([&](StepStage stage) {
+        Lane& twin = *m_twin->lane;
+        twin.follow(lane);
+        twin.step([&](StepStage stage) {
+            const std::vector<ValueId>& gradients = twin.stepGraph().gradients;
             if (stage == StepStage::Backward) {
-                reference.clear();
-                for (const ValueId id : m_twin->lane->stepGraph().gradients) {
-                    reference.push_back(m_twin->lane->executor().readFloats(id));
+                m_scratch->reference.resize(gradients.size());
+                for (std::size_t i = 0; i < gradients.size(); ++i) {
+                    twin.executor().readFloats(gradients[i], m_scratch->reference[i]);
                 }
             }
         });
     } else {
         m_twin.reset();
     }
-    Observer observer(lane, into, std::move(reference), keepsElements);
+    Observer observer(lane, into, *m_scratch, hasReference, keepsElements);
     const double before = steadySeconds() - start;
     StepRecord record = observer.step();
     PhaseTimes& time = record.timeMs;

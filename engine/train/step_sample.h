@@ -52,9 +52,12 @@ public:
     /// compiles the FP32 twin of the lane that gives the reference gradient.
     StepRecord step(Lane& lane, StepSample& into, bool keepsElements = false);
 
+    struct Scratch;
+
 private:
     struct Twin;
 
+    std::unique_ptr<Scratch> m_scratch; ///< what looking needs and nobody else
     std::unique_ptr<Twin> m_twin; ///< nothing for a lane that is FP32 itself
 };
 

@@ -4,6 +4,7 @@
 #include "engine/core/philox.h"
 #include "engine/formats/convert.h"
 #include "engine/formats/dtype.h"
+#include "engine/formats/extent.h"
 #include "engine/formats/round_census.h"
 
 #include <QtTest>
@@ -12,6 +13,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 using namespace mantissa;
@@ -177,8 +179,31 @@ void verifyFloat32(const std::vector<float>& values)
     QVERIFY(histogram == plainHistogram(values));
 }
 
+void verifyExtent(const std::vector<float>& values, float minNormal)
+{
+    Extent expected;
+    std::array<double, 8> squares {};
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const float magnitude = std::fabs(values[i]);
+        if (std::isfinite(magnitude) && magnitude > 0) {
+            squares[i % squares.size()] += double {magnitude} * double {magnitude};
+            expected.largest = std::max(expected.largest, magnitude);
+            expected.smallest = std::min(expected.smallest, magnitude);
+            expected.belowNormal += magnitude < minNormal ? 1U : 0U;
+        }
+    }
+    expected.squares = std::accumulate(squares.begin(), squares.end(), 0.0);
+    const Extent extent = extentOf(values, minNormal);
+    QCOMPARE(std::bit_cast<std::uint64_t>(extent.squares), std::bit_cast<std::uint64_t>(expected.squares));
+    QCOMPARE(std::bit_cast<std::uint32_t>(extent.largest), std::bit_cast<std::uint32_t>(expected.largest));
+    QCOMPARE(std::bit_cast<std::uint32_t>(extent.smallest), std::bit_cast<std::uint32_t>(expected.smallest));
+    QCOMPARE(extent.belowNormal, expected.belowNormal);
+}
+
 void verifyAll(const std::vector<float>& values)
 {
+    verifyExtent(values, static_cast<float>(limitsOf(DType::Float16).minNormal));
+    verifyExtent(values, static_cast<float>(limitsOf(DType::Float32).minNormal));
     verifyRounding<Float16>(values, DType::Float16);
     verifyRounding<BFloat16>(values, DType::BFloat16);
     verifyFloat32(values);
