@@ -16,9 +16,9 @@ namespace {
 constexpr double takeInMs = 4;
 constexpr double compareMs = 2;
 constexpr qint64 freshLayoutMs = 40; // a plot that opens has these frames without the table
-constexpr double longestPauseMs = 500;
+constexpr double longestPauseMs = 1000;
 constexpr qint64 tableEveryMs = 100; // numbers that change faster cannot be read
-constexpr qint64 sparingTableEveryMs = 500; // where drawing is limited
+constexpr qint64 sparingTableEveryMs = 1000; // where drawing is limited
 constexpr double storedShare = 0.62; // of a stored run's colour: live lanes come first
 
 struct StepSpan

@@ -1,5 +1,6 @@
 #include "ui/views/lane_card_values.h"
 
+#include "ui/style/figure_label.h"
 #include "ui/style/number_format.h"
 #include "ui/style/theme.h"
 #include "ui/views/lane_words.h"
@@ -17,13 +18,16 @@ namespace mantissa {
 
 namespace {
 
-QLabel* addPair(QGridLayout* grid, int row, int column, const QString& name, const QString& tip)
+/// The longest number that formatColumn() gives.
+const QString longestNumber = QStringLiteral("0.00012345");
+
+FigureLabel* addPair(QGridLayout* grid, int row, int column, const QString& name, const QString& tip)
 {
     auto* label = new QLabel(name);
     label->setForegroundRole(QPalette::PlaceholderText);
-    auto* value = new QLabel(QStringLiteral("\u2013"));
+    auto* value = new FigureLabel(longestNumber);
+    value->setText(QStringLiteral("\u2013"));
     value->setFont(tabularFont(value->font()));
-    value->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     value->setAccessibleName(name);
     label->setToolTip(tip);
     value->setToolTip(tip);
@@ -32,11 +36,9 @@ QLabel* addPair(QGridLayout* grid, int row, int column, const QString& name, con
     return value;
 }
 
-void setNumber(QLabel* label, const QString& shown, const QString& tip)
+void setNumber(FigureLabel* label, const QString& shown, const QString& tip)
 {
-    if (label->text() != shown) {
-        label->setText(shown);
-    }
+    label->setText(shown);
     label->setToolTip(tip);
 }
 
@@ -78,7 +80,7 @@ int CardValues::widthWanted(const QFontMetrics& metrics) const
                             metrics.horizontalAdvance(tr("Flushed"))})
         + std::max({metrics.horizontalAdvance(tr("|g|")), metrics.horizontalAdvance(tr("Skips")),
             metrics.horizontalAdvance(tr("Memory"))});
-    return labels + 2 * metrics.horizontalAdvance(QStringLiteral("0.00012345")) + gaps;
+    return labels + 2 * metrics.horizontalAdvance(longestNumber) + gaps;
 }
 
 void CardValues::show(const LaneStatus& lane, const LaneFacts& facts)
@@ -88,7 +90,7 @@ void CardValues::show(const LaneStatus& lane, const LaneFacts& facts)
         hasScaler ? tr("The loss is multiplied with %1").arg(formatScale(lane.scale)) : tr("This lane has no scaler."));
     setNumber(memory, formatBytes(lane.bytes.total()), memoryText(lane.bytes));
     if (!facts.last) {
-        for (QLabel* label : {loss, gradNorm, skipped, flushed}) {
+        for (FigureLabel* label : {loss, gradNorm, skipped, flushed}) {
             label->setText(QStringLiteral("\u2013"));
         }
         return;

@@ -8,21 +8,22 @@
 
 class QFontMetrics;
 class QGridLayout;
-class QLabel;
 
 namespace mantissa {
+
+class FigureLabel;
 
 struct CardValues
 {
     Q_DECLARE_TR_FUNCTIONS(mantissa::LaneCard)
 
 public:
-    QLabel* loss = nullptr;
-    QLabel* gradNorm = nullptr;
-    QLabel* scale = nullptr;
-    QLabel* skipped = nullptr;
-    QLabel* flushed = nullptr;
-    QLabel* memory = nullptr;
+    FigureLabel* loss = nullptr;
+    FigureLabel* gradNorm = nullptr;
+    FigureLabel* scale = nullptr;
+    FigureLabel* skipped = nullptr;
+    FigureLabel* flushed = nullptr;
+    FigureLabel* memory = nullptr;
 
     QGridLayout* makeLayout();
     /// Room for the longest number in each column, whatever is shown now.
