@@ -6,6 +6,7 @@
 #include "engine/backends/device_info.h"
 #include "engine/formats/census.h"
 #include "engine/graph/graph.h"
+#include "engine/parallel/communicator.h"
 #include "engine/tensor/tensor_type.h"
 
 #include <cstddef>
@@ -78,6 +79,7 @@ struct KernelRequest
     std::vector<TensorType> inputs;
     std::vector<TensorType> outputs;
     int threads = 1;
+    Communicator* ranks = nullptr; ///< over which batch norm takes its statistics; null: over what it is given
 };
 
 class Backend
@@ -85,8 +87,10 @@ class Backend
 public:
     virtual ~Backend() = default;
     [[nodiscard]] virtual const DeviceInfo& device() const = 0;
+
     /// What allocate() can still give without taking it from others; 0: unknown.
     [[nodiscard]] virtual std::uint64_t freeMemory() const { return 0; }
+
     virtual std::unique_ptr<Buffer> allocate(std::size_t bytes) = 0; ///< throws Error (OutOfMemory)
     virtual std::unique_ptr<Stream> createStream(int threads) = 0;
     /// Throws Error (UnsupportedDtype) naming op, dtypes and what is supported.

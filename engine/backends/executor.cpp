@@ -40,7 +40,7 @@ void requireMemory(const MemoryPlan& plan, const Backend& backend)
 
 } // namespace
 
-Executor::Executor(Graph graph, Backend& backend, int threads)
+Executor::Executor(Graph graph, Backend& backend, int threads, Communicator* ranks)
     : m_graph(std::move(graph))
     , m_plan(planMemory(m_graph))
     , m_stream(backend.createStream(threads))
@@ -52,11 +52,11 @@ Executor::Executor(Graph graph, Backend& backend, int threads)
     }
     m_stepInputs.resize(kindBytes(ValueKind::StepInput));
     m_stepOutputs.resize(kindBytes(ValueKind::StepOutput));
-    compile(backend, threads);
+    compile(backend, threads, ranks);
     m_stream->synchronize();
 }
 
-void Executor::compile(Backend& backend, int threads)
+void Executor::compile(Backend& backend, int threads, Communicator* ranks)
 {
     const auto typesOf = [this](const std::vector<ValueId>& ids) {
         std::vector<TensorType> types;
@@ -68,7 +68,8 @@ void Executor::compile(Backend& backend, int threads)
     std::size_t workspaceBytes = 0;
     std::size_t censusCount = 0;
     for (const Node& node : m_graph.nodes()) {
-        auto kernel = backend.prepare({node.op, node.attributes, typesOf(node.inputs), typesOf(node.outputs), threads});
+        auto kernel
+            = backend.prepare({node.op, node.attributes, typesOf(node.inputs), typesOf(node.outputs), threads, ranks});
         workspaceBytes = std::max(workspaceBytes, kernel->workspaceBytes());
         for (const ValueId id : node.outputs) {
             if (isCounted(node) && isHalf(m_graph.value(id).type.dtype)) {
@@ -251,6 +252,12 @@ void Executor::copyFrom(Executor& from, ValueId source, ValueId target)
 void Executor::readKind(ValueKind kind, std::span<std::byte> bytes)
 {
     m_stream->download(bytes.data(), block(kind).data(), std::min(bytes.size(), kindBytes(kind)));
+    m_stream->synchronize();
+}
+
+void Executor::writeKind(ValueKind kind, std::span<const std::byte> bytes)
+{
+    m_stream->upload(block(kind).data(), bytes.data(), std::min(bytes.size(), kindBytes(kind)));
     m_stream->synchronize();
 }
 

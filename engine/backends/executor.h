@@ -22,7 +22,8 @@ class Executor
 {
 public:
     /// Plans memory, allocates it (zeroed), and prepares every node. Throws what the backend throws.
-    Executor(Graph graph, Backend& backend, int threads);
+    /// `ranks`, which must outlive it, are those over which batch norm takes its statistics, if any.
+    Executor(Graph graph, Backend& backend, int threads, Communicator* ranks = nullptr);
 
     /// Enqueues the nodes of a phase in order. Allocates nothing and creates no primitive.
     void run(Phase phase);
@@ -52,6 +53,7 @@ public:
     /// or widened exactly. Waits.
     void copyFrom(Executor& from, ValueId source, ValueId target);
     void readKind(ValueKind kind, std::span<std::byte> bytes); ///< a whole block, waits
+    void writeKind(ValueKind kind, std::span<const std::byte> bytes); ///< waits
     [[nodiscard]] std::size_t kindBytes(ValueKind kind) const;
 
     // --- census of every half output, as counted since clearCensus() ---
@@ -82,7 +84,7 @@ private:
 
     [[nodiscard]] Buffer& block(ValueKind kind) const { return *m_blocks[static_cast<std::size_t>(kind)]; }
 
-    void compile(Backend& backend, int threads);
+    void compile(Backend& backend, int threads, Communicator* ranks);
     void bind();
     void bindCensus(const Node& node, KernelBinding& binding) const;
 

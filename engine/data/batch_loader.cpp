@@ -51,7 +51,8 @@ BatchLoader::BatchLoader(
     , m_microBatches(microBatches)
     , m_options(options)
     , m_fingerprint(m_source.fingerprint())
-    , m_slots(static_cast<std::size_t>(options.queue) + 1, Batch(*m_data, m_source.batch(), options.usesLabels))
+    , m_slots(static_cast<std::size_t>(options.queue) + 1,
+          Batch(*m_data, options.share.count > 0 ? options.share.count : m_source.batch(), options.usesLabels))
 {
 }
 
@@ -85,7 +86,11 @@ const Batch& BatchLoader::next(std::int64_t step, std::int64_t microBatch)
 
 void BatchLoader::load(Batch& into, std::int64_t position)
 {
-    into.fill(*m_data, m_source.next(position / m_microBatches, position % m_microBatches));
+    std::span<const std::uint32_t> samples = m_source.next(position / m_microBatches, position % m_microBatches);
+    if (const BatchShare& share = m_options.share; share.count > 0) {
+        samples = samples.subspan(static_cast<std::size_t>(share.first), static_cast<std::size_t>(share.count));
+    }
+    into.fill(*m_data, samples);
     into.fingerprint = m_source.fingerprint();
 }
 

@@ -35,11 +35,19 @@ struct Batch
     [[nodiscard]] std::span<const std::byte> answers() const; ///< labels or targets
 };
 
+/// The samples of each micro-batch that are loaded: a rank's share of it.
+struct BatchShare
+{
+    std::int64_t first = 0;
+    std::int64_t count = 0; ///< 0: all of them
+};
+
 struct LoaderOptions
 {
     bool usesLabels = true;
     std::int64_t queue = 2; ///< micro-batches to hold ready; 0: no thread, they are gathered when asked for
     double throttleMs = 0; ///< loading a micro-batch takes this much longer: a slow disk, costly augmentation
+    BatchShare share {}; ///< the fingerprint is of all samples, whichever are loaded
 };
 
 /// Used by one thread, besides its own. What it gives depends on the source alone, not on queue and throttle.

@@ -53,8 +53,8 @@ enum class Op : std::uint8_t {
     Exp,                 ///< x -> exp(x)
     Log,                 ///< x -> log(x)
     Dropout,             ///< x, counter(int32 scalar) -> y = x * mask / (1 - p), mask(uint8); DropoutAttributes.
-                         ///< Element i draws word i % 4 of Philox(seed, stream)(counter << 32 | i / 4) and is kept
-                         ///< (mask 1) if toUnitFloat(word) >= p
+                         ///< Element i draws word j % 4 of Philox(seed, stream)(counter << 32 | j / 4), j = first + i,
+                         ///< and is kept (mask 1) if toUnitFloat(word) >= p
     Sum,                 ///< x -> sum over neighbouring axes, which vanish; ReduceAttributes. y may have another dtype
     Mean,                ///< x -> mean over neighbouring axes; as Sum
     Expand,              ///< x -> x / divisor, repeated along new axes; ExpandAttributes

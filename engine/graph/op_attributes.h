@@ -29,6 +29,7 @@ struct DropoutAttributes
     float probability = 0.5F;
     std::uint64_t seed = 0;
     std::uint64_t stream = 0;
+    std::uint64_t first = 0; ///< element i draws as element first + i: a rank's share of a larger batch
 };
 
 /// torch.nn.Conv2d with zero padding.

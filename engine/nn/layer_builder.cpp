@@ -231,8 +231,9 @@ ValueId LayerBuilder::dropout(const std::string& name, double probability, Value
         m_model.dropoutCounter = m_model.graph.addValue({"dropout_counter", {DType::Int32, {}}, ValueKind::StepInput});
         m_model.hasDropout = true;
     }
-    const DropoutAttributes attributes {
-        static_cast<float>(probability), m_task.seed, randomStream(RandomPurpose::Dropout, name)};
+    const std::int64_t elementsPerSample = shapeOf(x).elements() / m_task.batch;
+    const DropoutAttributes attributes {static_cast<float>(probability), m_task.seed,
+        randomStream(RandomPurpose::Dropout, name), static_cast<std::uint64_t>(m_task.firstSample * elementsPerSample)};
     return node(Op::Dropout, name, attributes, {x, m_model.dropoutCounter}, {".mask"});
 }
 

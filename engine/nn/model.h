@@ -13,6 +13,7 @@ namespace mantissa {
 struct ModelTask
 {
     std::int64_t batch = 0;
+    std::int64_t firstSample = 0; ///< where these samples begin in a larger batch, of which they are a share
     TensorType sample; ///< one sample, without the batch: fp32 [h, w, c] for images, fp32 [f], int32 [t] for token ids
     std::int64_t outputs = 0; ///< classes, targets, or the vocabulary where the next token is asked
     std::int64_t vocabulary = 0; ///< token ids are from 0 to below it; 0 where samples are no tokens

@@ -27,6 +27,8 @@ constexpr auto metadataKey = "mantissa";
 constexpr std::string_view filePrefix = "step-";
 constexpr std::string_view bufferSuffix = "running_";
 constexpr std::string_view gradientSuffix = ".grad";
+constexpr std::string_view ranksPrefix
+    = "ranks/"; ///< of tensors that other ranks have of their own; no layer's name has it
 
 [[noreturn]] void refuse(const std::filesystem::path& file, const std::string& what)
 {
@@ -69,6 +71,30 @@ json tensorHashes(const std::vector<StateTensor>& tensors)
     return hashes;
 }
 
+std::string rankPrefix(std::size_t rank)
+{
+    return fmt::format("{}{}/", ranksPrefix, rank);
+}
+
+StoredTensor stored(const StateTensor& tensor, const std::string& prefix)
+{
+    const bool isOptimizer = tensor.kind == ValueKind::OptimizerState;
+    return {.name = prefix + (isOptimizer ? std::string(optimizerPrefix) : "") + tensor.name,
+        .dtype = safetensorsName(tensor.type.dtype),
+        .shape = tensor.type.shape,
+        .bytes = tensor.bytes};
+}
+
+json othersJson(const std::vector<RankState>& others)
+{
+    json list = json::array();
+    for (const RankState& rank : others) {
+        list.push_back({{"schedule_position", rank.schedulePosition}, {"found_inf", rank.foundInf ? 1 : 0},
+            {"scaler", rank.scaler}, {"tensor_hashes", tensorHashes(rank.tensors)}});
+    }
+    return list;
+}
+
 json eventsJson(const Checkpoint& checkpoint)
 {
     json events = json::array();
@@ -89,8 +115,13 @@ class Metadata
 {
 public:
     Metadata(const std::filesystem::path& file, const std::string& text)
+        : Metadata(file, parseJson(text, file.string() + ", metadata"))
+    {
+    }
+
+    Metadata(const std::filesystem::path& file, json object)
         : m_file(file)
-        , m_json(parseJson(text, file.string() + ", metadata"))
+        , m_json(std::move(object))
     {
         if (!m_json.is_object()) {
             refuse(m_file, "its metadata is no object");
@@ -251,6 +282,38 @@ std::vector<StateTensor> readTensors(const std::filesystem::path& file, std::vec
     return tensors;
 }
 
+/// Takes the tensors of the other ranks out of `all`.
+std::vector<RankState> readOthers(
+    const std::filesystem::path& file, const Metadata& about, std::vector<StoredTensor>& all, const LaneConfig& lane)
+{
+    std::vector<RankState> others;
+    const json list = about.has("ranks") ? about.at("ranks") : json::array();
+    if (!list.is_array() || std::cmp_not_equal(list.size() + 1, lane.parallel.ranks)) {
+        refuse(file,
+            fmt::format("it holds the state of {} ranks, but parallel.ranks is {}",
+                list.is_array() ? list.size() + 1 : 0, lane.parallel.ranks));
+    }
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        const std::string prefix = rankPrefix(i + 1);
+        const auto theirs = std::ranges::stable_partition(
+            all, [&](const StoredTensor& tensor) { return !tensor.name.starts_with(prefix); });
+        std::vector<StoredTensor> own(std::make_move_iterator(theirs.begin()), std::make_move_iterator(theirs.end()));
+        all.erase(theirs.begin(), theirs.end());
+        for (StoredTensor& tensor : own) {
+            tensor.name.erase(0, prefix.size());
+        }
+        const Metadata rank(file, list[i]);
+        RankState state;
+        state.schedulePosition = rank.count("schedule_position", manySteps);
+        state.foundInf = rank.count("found_inf", 1) != 0;
+        state.scaler = rank.at("scaler");
+        state.tensors = readTensors(file, std::move(own));
+        requireHashes(file, rank, state.tensors);
+        others.push_back(std::move(state));
+    }
+    return others;
+}
+
 CheckpointPlan readPlan(const std::filesystem::path& file, const Metadata& about, const std::string& lane)
 {
     CheckpointPlan plan {.folder = plannedFolder(file, lane)};
@@ -280,21 +343,25 @@ void writeCheckpoint(const std::filesystem::path& file, const Checkpoint& checkp
     const LaneState& state = checkpoint.state;
     Safetensors contents;
     for (const StateTensor& tensor : state.tensors) {
-        const bool isOptimizer = tensor.kind == ValueKind::OptimizerState;
-        contents.tensors.push_back({.name = (isOptimizer ? std::string(optimizerPrefix) : "") + tensor.name,
-            .dtype = safetensorsName(tensor.type.dtype),
-            .shape = tensor.type.shape,
-            .bytes = tensor.bytes});
+        contents.tensors.push_back(stored(tensor, {}));
     }
-    const json about {{"version", version}, {"experiment", checkpoint.experimentName},
-        {"text", checkpoint.experimentText}, {"lane", documentOf(checkpoint.initial)},
-        {"events", eventsJson(checkpoint)}, {"applied_events", state.history.size()}, {"step", state.nextStep},
+    json about {{"version", version}, {"experiment", checkpoint.experimentName}, {"text", checkpoint.experimentText},
+        {"lane", documentOf(checkpoint.initial)}, {"events", eventsJson(checkpoint)},
+        {"applied_events", state.history.size()}, {"step", state.nextStep},
         {"schedule_position", state.schedulePosition}, {"found_inf", state.foundInf ? 1 : 0},
         {"batch_hash", hex(state.batchHash)}, {"initial_weights_hash", hex(state.initialHash)},
         {"weights_hash", checkpoint.weightsHash}, {"tensor_hashes", tensorHashes(state.tensors)},
         {"scaler", state.scaler}, {"instruction_set", checkpoint.instructionSet},
         {"threads_per_lane", checkpoint.threadsPerLane}, {"every_steps", checkpoint.plan.everySteps},
         {"every_seconds", checkpoint.plan.everySeconds}, {"kept", checkpoint.plan.kept}};
+    if (!state.others.empty()) {
+        about["ranks"] = othersJson(state.others);
+        for (std::size_t i = 0; i < state.others.size(); ++i) {
+            for (const StateTensor& tensor : state.others[i].tensors) {
+                contents.tensors.push_back(stored(tensor, rankPrefix(i + 1)));
+            }
+        }
+    }
     // "format" is what loaders of other programs ask for before they take the tensors as PyTorch's.
     contents.metadata = {{"format", "pt"}, {metadataKey, about.dump()}};
     writeSafetensors(file, contents);
@@ -329,6 +396,7 @@ Checkpoint readCheckpoint(const std::filesystem::path& file)
     state.batchHash = about.hash("batch_hash");
     state.initialHash = about.hash("initial_weights_hash");
     state.scaler = about.at("scaler");
+    state.others = readOthers(file, about, contents.tensors, checkpoint.initial);
     state.tensors = readTensors(file, std::move(contents.tensors));
     checkpoint.weightsHash = about.text("weights_hash");
     requireHashes(file, about, state.tensors);

@@ -78,6 +78,24 @@ struct EmaConfig
     bool operator==(const EmaConfig&) const = default;
 };
 
+/// Data-parallel training: each of several ranks holds the whole model and trains on its share of every batch. What it
+/// does in a step: engine/train/rank_exchange.h.
+struct ParallelConfig
+{
+    std::int64_t ranks = 1;
+    std::string communication = "fp32"; ///< format in which gradients are exchanged: fp32, fp16, bf16
+    std::string divide
+        = "before"; ///< by the number of ranks, before each rank's gradient is rounded and summed, or after
+    std::string scaler = "independent"; ///< or synchronised: all scalers see what any rank found
+    std::string gradients = "averaged"; ///< or local: not exchanged at all
+    std::string batchNorm = "local"; ///< or synchronised: statistics over all ranks
+    std::vector<std::int64_t> shards {}; ///< samples of each micro-batch that each rank gets; empty: all the same
+    bool everyMicroBatch = false; ///< gradients are exchanged after each micro-batch, not only after the last
+    bool operator==(const ParallelConfig&) const = default;
+
+    [[nodiscard]] bool isOn() const { return ranks > 1; }
+};
+
 /// All settings of one lane, the merge patch applied.
 struct LaneConfig
 {
@@ -99,6 +117,7 @@ struct LaneConfig
     AccumulationConfig accumulation;
     EmaConfig ema;
     EvaluationConfig evaluation;
+    ParallelConfig parallel;
     std::optional<ScalerConfig> scaler;
     nlohmann::json document; ///< the merged JSON these settings were read from
 };
@@ -166,7 +185,8 @@ void checkEvents(
     const std::vector<ScriptedEvent>& events, const std::vector<LaneConfig>& lanes, const std::string& source);
 
 /// The experiment's document as its lanes, events and watchpoints are now: settings that all lanes share at the top,
-/// lanes as patches, without the expectations of lanes that are gone. parseExperiment(result) gives the same lanes back.
+/// lanes as patches, without the expectations of lanes that are gone. parseExperiment(result) gives the same lanes
+/// back.
 nlohmann::json composeExperiment(const Experiment& experiment);
 
 } // namespace mantissa

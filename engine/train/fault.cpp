@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <string>
 
 namespace mantissa {
 
@@ -19,6 +20,7 @@ constexpr std::array table {
     FaultInfo {FaultKind::LrJump, "fault.lr_jump", "100"},
     FaultInfo {FaultKind::ExplodingInit, "fault.exploding_init", "10"},
     FaultInfo {FaultKind::Saturation, "fault.saturation", "100"},
+    FaultInfo {FaultKind::Rank, "fault.rank", "1"},
 };
 
 } // namespace
@@ -46,6 +48,14 @@ std::string faultProblem(const LaneConfig& lane, const FaultInfo& fault, const n
         const Range<std::int64_t> counts {1, lane.data.batch};
         const auto count = integerOf<std::int64_t>(value);
         return count && counts.holds(*count) ? "" : rows::problem(value, "an integer", counts.text());
+    }
+    if (fault.kind == FaultKind::Rank) {
+        const Range<std::int64_t> ranks {0, lane.parallel.ranks - 1};
+        const auto rank = integerOf<std::int64_t>(value);
+        return rank && ranks.holds(*rank)
+            ? ""
+            : rows::problem(value, "an integer",
+                ranks.text() + ", the lane's ranks (parallel.ranks is " + std::to_string(lane.parallel.ranks) + ")");
     }
     if (fault.kind == FaultKind::GradientInf) {
         const bool isName = value.is_string() && !value.get_ref<const std::string&>().empty();

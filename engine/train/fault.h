@@ -7,6 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,6 +23,7 @@ enum class FaultKind : std::uint8_t {
     LrJump, ///< factor on the learning rate of the step
     ExplodingInit, ///< all weights become this factor times what the seed draws
     Saturation, ///< factor on the weights of the first layer, from here on
+    Rank, ///< of a data-parallel lane: what is set after it for the step befalls that rank alone
 };
 
 /// One kind's row.
@@ -44,8 +46,11 @@ std::string faultProblem(const LaneConfig& lane, const FaultInfo& fault, const n
 /// The faults that the next step of a lane will meet.
 struct ArmedFaults
 {
+    std::optional<int> rank; ///< that the faults armed after it befall
     std::int64_t nanSamples = 0;
+    std::int64_t firstNan = 0; ///< the first of them, counted over the batch of all ranks
     double sampleFactor = 1;
+    std::int64_t hugeSample = 0; ///< the one that sampleFactor is for
     double lossFactor = 1;
     double lrFactor = 1;
     std::vector<std::string> infiniteGradients; ///< parameters

@@ -6,6 +6,7 @@
 #include "engine/train/lane_document.h"
 #include "engine/train/memory_planner.h"
 #include "engine/train/model_task.h"
+#include "engine/train/rank_lanes.h"
 #include "engine/train/setting_table.h"
 #include "engine/train/watchpoint.h"
 
@@ -113,7 +114,7 @@ template <typename Wanted> LayerShares sharesOver(const StepGraph& step, const E
 } // namespace
 
 Lane::Lane(std::uint32_t id, LaneConfig config, std::vector<ScriptedEvent> events, std::shared_ptr<const Dataset> data,
-    Backend& backend, int threads)
+    Backend& backend, int threads, std::shared_ptr<Communicator> ranks)
     : m_id(id)
     , m_config(std::make_shared<const LaneConfig>(std::move(config)))
     , m_script(std::move(events))
@@ -123,6 +124,7 @@ Lane::Lane(std::uint32_t id, LaneConfig config, std::vector<ScriptedEvent> event
     , m_scaler(scalerOf(*m_config))
 {
     std::ranges::stable_sort(m_script, {}, &ScriptedEvent::step);
+    joinRanks(std::move(ranks));
     m_loader = makeLoader(*m_config);
     compile(*m_config);
     const Model model = buildModel(m_config->model, trainingTask(*m_config, *m_data));
@@ -144,15 +146,19 @@ Lane::Lane(std::uint32_t id, LaneConfig config, std::vector<ScriptedEvent> event
             }
         }
     }
+    addOtherRanks();
 }
 
-Lane::Lane(std::uint32_t id, const LaneState& state, std::shared_ptr<const Dataset> data, Backend& backend, int threads)
-    : Lane(id, state.config, state.script, std::move(data), backend, threads)
+Lane::Lane(std::uint32_t id, const LaneState& state, std::shared_ptr<const Dataset> data, Backend& backend, int threads,
+    std::shared_ptr<Communicator> ranks)
+    : Lane(id, state.config, state.script, std::move(data), backend, threads, std::move(ranks))
 {
     restore(state);
 }
 
-void Lane::restore(const LaneState& state)
+Lane::~Lane() = default;
+
+void Lane::restoreRank(const LaneState& state)
 {
     writeTensors(state.tensors);
     if (!state.scaler.empty()) {
@@ -222,12 +228,19 @@ void Lane::startFrom(const std::map<std::string, std::vector<float>>& values)
         }
     }
     startAverages();
+    if (m_others) {
+        for (const auto& other : m_others->lanes()) {
+            other->startFrom(values);
+        }
+    }
 }
 
 void Lane::compile(const LaneConfig& config)
 {
-    StepGraph step = buildStepGraph(config, trainingTask(config, *m_data));
-    auto executor = std::make_unique<Executor>(step.graph, m_backend, m_threads);
+    StepGraph step = buildStepGraph(config, shareTask(config));
+    const bool sharesStatistics = m_exchange && config.parallel.batchNorm == "synchronised";
+    auto executor = std::make_unique<Executor>(
+        step.graph, m_backend, m_threads, sharesStatistics ? m_exchange->communicator().get() : nullptr);
     if (m_executor) {
         copyState(*m_executor, *executor);
     }
@@ -240,6 +253,9 @@ void Lane::compile(const LaneConfig& config)
     }
     m_evaluator.reset();
     m_knownOrigins.clear();
+    if (m_exchange) {
+        m_exchange->prepare(*m_executor, m_step.parameters);
+    }
 }
 
 /// A moving average begins at the weights as they are.
@@ -257,8 +273,10 @@ std::unique_ptr<BatchLoader> Lane::makeLoader(const LaneConfig& config) const
         source.restoreFingerprint(m_loader->fingerprint());
     }
     return std::make_unique<BatchLoader>(m_data, std::move(source), config.accumulation.steps,
-        LoaderOptions {
-            .usesLabels = usesLabels(config), .queue = config.data.prefetch, .throttleMs = config.data.throttleMs});
+        LoaderOptions {.usesLabels = usesLabels(config),
+            .queue = config.data.prefetch,
+            .throttleMs = config.data.throttleMs,
+            .share = m_exchange ? shareOf(config, rank()) : BatchShare {}});
 }
 
 std::optional<std::int64_t> Lane::queuedBatches() const
@@ -277,7 +295,13 @@ MemoryBytes Lane::bytes() const
     const auto bytesOf = [this](ValueKind kind) { return static_cast<std::uint64_t>(m_executor->kindBytes(kind)); };
     MemoryBytes bytes = bytesByKind(bytesOf);
     bytes.workspace = m_executor->workspaceBytes() + m_executor->censusBytes() + bytesOf(ValueKind::StepInput)
-        + bytesOf(ValueKind::StepOutput) + (m_evaluator ? m_evaluator->allocatedBytes() : 0);
+        + bytesOf(ValueKind::StepOutput) + (m_evaluator ? m_evaluator->allocatedBytes() : 0)
+        + (m_exchange ? m_exchange->allocatedBytes() : 0);
+    if (m_others) {
+        for (const auto& other : m_others->lanes()) {
+            bytes += other->bytes();
+        }
+    }
     return bytes;
 }
 
@@ -319,7 +343,7 @@ nlohmann::json Lane::currentValue(const std::string& path) const
     return section == nullptr ? nlohmann::json() : *section;
 }
 
-Event Lane::set(const std::string& path, const nlohmann::json& value)
+Event Lane::setRank(const std::string& path, const nlohmann::json& value)
 {
     Event event {.kind = EventKind::Set,
         .step = m_nextStep,
@@ -394,13 +418,16 @@ std::vector<ScriptedEvent> Lane::history() const
 
 // --- training ---
 
-StepRecord Lane::step(const StepWatcher& watcher, const NodeWatcher& nodes)
+StepRecord Lane::stepRank(const StepWatcher& watcher, const NodeWatcher& nodes)
 {
     StepRecord record;
     record.step = m_nextStep;
     record.lane = m_id;
     record.scale = m_scaler->scale();
     record.lr = nextLr();
+    if (m_exchange) {
+        m_exchange->begin();
+    }
     writeScalars();
     runMicroBatches(record, watcher, nodes);
     runBlocks(record, watcher);
@@ -415,7 +442,11 @@ StepRecord Lane::step(const StepWatcher& watcher, const NodeWatcher& nodes)
     const std::optional<int> hysteresis = m_scaler->hysteresisLeft();
     record.hysteresis = hysteresis ? std::max(*hysteresis, 0) : -1;
     reportCensus(record);
-    findOrigin(record);
+    if (m_exchange) {
+        finishRank(record);
+    } else {
+        findOrigin(record);
+    }
     record.batchHash = batchHash();
     record.bytes = bytes();
     timer.addTo(record.timeMs.instrumentsMs);
@@ -506,8 +537,13 @@ void Lane::runMicroBatches(StepRecord& record, const StepWatcher& watcher, const
         run(Phase::Backward);
         m_executor->synchronize();
         timer.addTo(record.timeMs.backwardMs);
-        if (i + 1 == m_config->accumulation.steps) {
+        const bool isLast = i + 1 == m_config->accumulation.steps;
+        if (isLast) {
             spoilGradients();
+        }
+        if (averagesGradients() && (isLast || m_config->parallel.everyMicroBatch)) {
+            m_exchange->averageGradients(*m_executor, m_config->parallel, m_scaler->unscaleBy());
+            timer.addTo(record.timeMs.backwardMs);
         }
         tell(watcher, StepStage::Backward);
         timer.addTo(record.timeMs.instrumentsMs);
@@ -518,8 +554,7 @@ void Lane::runMicroBatches(StepRecord& record, const StepWatcher& watcher, const
             record.droppedMicroBatches += std::isfinite(m_executor->scalar(m_step.microLoss)) ? 0 : 1;
         }
         if (m_step.microFoundInf) {
-            updateScaler(m_executor->scalar(*m_step.microFoundInf) != 0,
-                m_executor->scalar(m_step.microLoss) * m_faults.lossFactor);
+            updateScaler(microFoundInf(), lossForScaler(m_executor->scalar(m_step.microLoss) * m_faults.lossFactor));
             writeScale();
             m_executor->uploadStepInputs();
         }
@@ -544,6 +579,10 @@ void Lane::runBlocks(StepRecord& record, const StepWatcher& watcher)
         case StepBlock::Check:
             run(Phase::Check, record.timeMs.unscaleMs);
             hasChecked = true;
+            if (m_exchange) {
+                shareFoundInf();
+                timer.addTo(record.timeMs.unscaleMs);
+            }
             break;
         case StepBlock::Clip:
             run(Phase::Clip, record.timeMs.clipMs);
@@ -555,7 +594,7 @@ void Lane::runBlocks(StepRecord& record, const StepWatcher& watcher)
         case StepBlock::Update:
             if (!m_step.microFoundInf) {
                 readCheck(hasChecked);
-                updateScaler(m_foundInf, stepLoss(record.droppedMicroBatches));
+                updateScaler(m_foundInf, lossForScaler(stepLoss(record.droppedMicroBatches)));
                 writeScale();
                 m_executor->uploadStepInputs(); // the unscaling may be still to come
             }
@@ -678,9 +717,10 @@ void Lane::findOrigin(const StepRecord& record)
         .step = m_nextStep,
         .lane = m_id,
         .path = place,
-        .text = origin  ? fmt::format("{}; first in {}.", what, place)
-            : isCounting ? fmt::format("{}, but not by a rounding to 16 bits.", what)
-                         : fmt::format("{}; where is not known, as roundings are not counted.", what)};
+        .text = rankPrefix()
+            + (origin            ? fmt::format("{}; first in {}.", what, place)
+                    : isCounting ? fmt::format("{}, but not by a rounding to 16 bits.", what)
+                                 : fmt::format("{}; where is not known, as roundings are not counted.", what))};
 }
 
 // --- results ---
@@ -733,7 +773,7 @@ void Lane::validateIfDue(StepRecord& record, const std::atomic<bool>& interrupt)
     }
 }
 
-LaneState Lane::state()
+LaneState Lane::rankState()
 {
     LaneState state {.config = *m_config,
         .history = m_history,
@@ -744,7 +784,8 @@ LaneState Lane::state()
         .batchHash = batchHash(),
         .initialHash = m_initialHash,
         .scaler = m_scaler->state(),
-        .tensors = {}};
+        .tensors = {},
+        .others = {}};
     const std::vector<Value>& values = m_step.graph.values();
     for (ValueId id = 0; id < values.size(); ++id) {
         if (isState(values[id].kind, keepsGradients())) {
@@ -762,7 +803,7 @@ std::unique_ptr<Lane> Lane::fork(std::uint32_t id, const std::string& name)
     LaneState copy = state();
     copy.config.name = name;
     copy.config.document["name"] = name;
-    auto lane = std::make_unique<Lane>(id, copy, m_data, m_backend, m_threads);
+    auto lane = std::make_unique<Lane>(id, copy, m_data, m_backend, m_threads, givenRanks());
     lane->m_diverged = m_diverged;
     return lane;
 }
@@ -792,7 +833,7 @@ void Lane::follow(const Lane& other)
 {
     copyState(*other.m_executor, *m_executor);
     m_nextStep = other.m_nextStep;
-    m_faults = other.m_faults;
+    m_faults = other.m_faults; // those of rank 0, whose samples are counted over the whole batch
     m_diverged = false;
 }
 
@@ -805,12 +846,12 @@ std::unique_ptr<Lane> Lane::forkAt(
     // What has happened to this lane since then, scripted or not, is in its history.
     from.script.assign(m_history.begin() + static_cast<std::ptrdiff_t>(earlier.history.size()), m_history.end());
     std::erase_if(from.script, [step](const ScriptedEvent& event) { return event.step >= step; });
-    auto lane = std::make_unique<Lane>(id, from, m_data, m_backend, m_threads);
+    auto lane = std::make_unique<Lane>(id, from, m_data, m_backend, m_threads, givenRanks());
     while (lane->nextStep() < step) {
         lane->applyScripted();
         static_cast<void>(lane->step());
     }
-    lane->m_newOrigin.reset();
+    static_cast<void>(lane->takeOrigin());
     std::ranges::copy_if(earlier.script, std::back_inserter(lane->m_script),
         [step](const ScriptedEvent& event) { return event.step >= step; });
     return lane;

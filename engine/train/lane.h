@@ -12,6 +12,7 @@
 #include "engine/train/experiment.h"
 #include "engine/train/fault.h"
 #include "engine/train/lane_state.h"
+#include "engine/train/rank_exchange.h"
 #include "engine/train/run_observer.h"
 #include "engine/train/step_graph.h"
 #include "engine/train/step_record.h"
@@ -29,19 +30,25 @@
 namespace mantissa {
 
 struct LayerShares;
+class RankLanes;
 
 /// Used by one thread at a time.
+/// A data-parallel lane (parallel.ranks above 1) is either one rank of it, whose communicator it is given: then step(),
+/// state() and fork() are collective, and all ranks get the same changes at the same step. Or it is given none: then it
+/// is rank 0, and owns and steps the lanes of the other ranks, threads of this process.
 class Lane
 {
 public:
     /// Compiles the step and fills in the initial weights. `events` are the scripted ones for this lane, in any order.
-    /// Throws Error for settings that the model, the data or the backend cannot follow.
+    /// Throws Error for settings that the model, the data, the backend or the ranks cannot follow.
     Lane(std::uint32_t id, LaneConfig config, std::vector<ScriptedEvent> events, std::shared_ptr<const Dataset> data,
-        Backend& backend, int threads);
+        Backend& backend, int threads, std::shared_ptr<Communicator> ranks = nullptr);
 
     /// A lane that goes on from `state` to the last bit. Throws Error (InvalidArgument) naming the tensors that the
     /// model lacks, and those that `state` does.
-    Lane(std::uint32_t id, const LaneState& state, std::shared_ptr<const Dataset> data, Backend& backend, int threads);
+    Lane(std::uint32_t id, const LaneState& state, std::shared_ptr<const Dataset> data, Backend& backend, int threads,
+        std::shared_ptr<Communicator> ranks = nullptr);
+    ~Lane();
 
     [[nodiscard]] std::uint32_t id() const { return m_id; }
 
@@ -84,7 +91,10 @@ public:
 
     /// Whether the steps to come count what rounding did; see Executor. Without it a record's shares are NaN, and the
     /// origin of what is not finite stays unknown.
-    void setCounting(bool counts) { m_executor->setCounting(counts); }
+    void setCounting(bool counts);
+
+    /// Of the step just trained, by rank; empty for a lane of one rank.
+    [[nodiscard]] std::span<const RankRecord> rankRecords() const;
 
     // --- for instruments, which read and change nothing ---
     [[nodiscard]] Executor& executor() { return *m_executor; }
@@ -94,7 +104,7 @@ public:
     [[nodiscard]] const LossScaler& scaler() const { return *m_scaler; }
 
     /// Where the step just trained stopped being finite, if it did and this is the first time that it is there.
-    [[nodiscard]] std::optional<Event> takeOrigin() { return std::exchange(m_newOrigin, std::nullopt); }
+    [[nodiscard]] std::optional<Event> takeOrigin();
 
     /// Of the gradients of a layer's parameters in the step just trained; zeros if it has none, NaN if nothing was
     /// counted. See layersOf().
@@ -134,6 +144,26 @@ public:
     void follow(const Lane& other);
 
 private:
+    void joinRanks(std::shared_ptr<Communicator> ranks);
+    void addOtherRanks();
+
+    [[nodiscard]] int rank() const { return m_exchange ? m_exchange->rank() : 0; }
+
+    /// To be handed to copies of this lane; null if it owns its ranks, or has none.
+    [[nodiscard]] std::shared_ptr<Communicator> givenRanks() const;
+    [[nodiscard]] ModelTask shareTask(const LaneConfig& config) const;
+    StepRecord stepRank(const StepWatcher& watcher, const NodeWatcher& nodes);
+    Event setRank(const std::string& path, const nlohmann::json& value);
+    void restoreRank(const LaneState& state);
+    [[nodiscard]] LaneState rankState();
+    void shareFoundInf();
+    [[nodiscard]] bool microFoundInf();
+    [[nodiscard]] double lossForScaler(double own);
+    [[nodiscard]] bool averagesGradients() const;
+    [[nodiscard]] bool sharesScaler() const;
+    void finishRank(StepRecord& record);
+    void findForeignOrigin(const StepRecord& record);
+    [[nodiscard]] bool isBefallen(int otherwise) const;
     void compile(const LaneConfig& config);
     void startAverages();
     [[nodiscard]] std::unique_ptr<BatchLoader> makeLoader(const LaneConfig& config) const;
@@ -156,6 +186,7 @@ private:
     void reportGradients(StepRecord& record) const;
     void reportCensus(StepRecord& record);
     void findOrigin(const StepRecord& record);
+    [[nodiscard]] std::string rankPrefix() const;
     [[nodiscard]] nlohmann::json currentValue(const std::string& path) const;
     void setScalerState(const std::string& key, const nlohmann::json& value);
     void inject(FaultKind fault, const nlohmann::json& value);
@@ -173,6 +204,8 @@ private:
     std::shared_ptr<const Dataset> m_data;
     Backend& m_backend;
     int m_threads;
+    std::unique_ptr<RankLanes> m_others; ///< of ranks 1, 2, ..., if this lane owns them
+    std::unique_ptr<RankExchange> m_exchange; ///< null: the lane has one rank
     std::unique_ptr<BatchLoader> m_loader;
     StepGraph m_step;
     std::shared_ptr<const Graph> m_graph; ///< of m_step, to be looked at from any thread
@@ -185,6 +218,7 @@ private:
     bool m_diverged = false;
     std::set<std::optional<Origin>> m_knownOrigins; ///< in this graph; nothing: FP32
     bool m_saysUnknownOrigin = false; ///< that there is one which was not counted
+    std::set<int> m_knownForeign; ///< ranks from which what is not finite has come; size(): from their sum
     std::optional<Event> m_newOrigin;
     std::uint64_t m_initialHash = fnvOffset;
     std::unique_ptr<Evaluator> m_evaluator; ///< kept between validations of a run that asks for several

@@ -55,6 +55,12 @@ int threadsFor(const SessionOptions& options, std::size_t lanes)
     return static_cast<int>(std::clamp<std::size_t>(lanes, 1, cores));
 }
 
+/// One where processes train together: they have to exchange their lanes' numbers in one order.
+int lanesAtOnce(const SessionOptions& options, int threads, std::size_t lanes)
+{
+    return options.ranks ? 1 : std::min(threads, static_cast<int>(std::max<std::size_t>(lanes, 1)));
+}
+
 } // namespace
 
 /// A lane with what the session keeps about it.
@@ -141,8 +147,7 @@ LaneGroup::LaneGroup(
     , m_backend(backendByName(options.device))
     , m_threads(threadsFor(options, m_experiment.lanes.size()))
     , m_threadsPerLane(std::max(1, m_threads / static_cast<int>(std::max<std::size_t>(m_experiment.lanes.size(), 1))))
-    , m_pool(
-          std::min(m_threads, static_cast<int>(std::max<std::size_t>(m_experiment.lanes.size(), 1))), m_threadsPerLane)
+    , m_pool(lanesAtOnce(options, m_threads, m_experiment.lanes.size()), m_threadsPerLane)
     , m_datasets(absolutePath(m_experiment.directory))
     , m_checkpoints(withAbsoluteFolder(m_options.checkpoints))
     , m_startedAt(steadySeconds())
@@ -182,7 +187,8 @@ std::unique_ptr<LaneGroup::Member> LaneGroup::makeMember(
     auto made = std::make_unique<Member>();
     made->initialConfig = config;
     const std::shared_ptr<const Dataset> data = m_datasets.get(config);
-    made->lane = std::make_unique<Lane>(id, std::move(config), std::move(events), data, m_backend, m_threadsPerLane);
+    made->lane = std::make_unique<Lane>(
+        id, std::move(config), std::move(events), data, m_backend, m_threadsPerLane, m_options.ranks);
     if (weights) {
         const Shape sample = trainingTask(made->initialConfig, *data).sample.shape;
         const FittedWeights fitted = fitWeights(*weights, *made->lane->graph(), sample);
@@ -201,7 +207,7 @@ std::unique_ptr<LaneGroup::Member> LaneGroup::resumeMember(std::uint32_t id, con
     auto made = std::make_unique<Member>();
     made->initialConfig = checkpoint.initial;
     made->lane = std::make_unique<Lane>(
-        id, checkpoint.state, m_datasets.get(checkpoint.state.config), m_backend, m_threadsPerLane);
+        id, checkpoint.state, m_datasets.get(checkpoint.state.config), m_backend, m_threadsPerLane, m_options.ranks);
     if (made->lane->weightsHash() != checkpoint.weightsHash) {
         throw Error(ErrorCode::InvalidArgument,
             fmt::format("{}: its weights are not those that were saved (hash {}, saved as {}); it is damaged. Resume "
@@ -387,6 +393,7 @@ std::span<const StepRecord> LaneGroup::step()
     for (RunObserver* observer : m_options.observers) {
         observer->stepsRecorded(records);
     }
+    reportRanks();
     reportSamples();
     for (Member* stepped : m_stepping) {
         if (auto origin = stepped->lane->takeOrigin()) {
@@ -400,6 +407,24 @@ std::span<const StepRecord> LaneGroup::step()
     }
     reportCheckpoints();
     return records;
+}
+
+void LaneGroup::reportRanks()
+{
+    m_rankRecords.clear();
+    for (const Member* stepped : m_stepping) {
+        if (stepped->failure.empty()) {
+            for (RankRecord record : stepped->lane->rankRecords()) {
+                record.generation = m_generation;
+                m_rankRecords.push_back(record);
+            }
+        }
+    }
+    if (!m_rankRecords.empty()) {
+        for (RunObserver* observer : m_options.observers) {
+            observer->ranksRecorded(m_rankRecords);
+        }
+    }
 }
 
 void LaneGroup::reportSamples()

@@ -39,6 +39,9 @@ public:
     /// Of the step just trained, for the lanes in which it was looked at. Valid as the records.
     [[nodiscard]] std::span<const std::shared_ptr<const StepSample>> samples() const { return m_samples; }
 
+    /// Of the step just trained, for lanes of several ranks. Valid as the records.
+    [[nodiscard]] std::span<const RankRecord> rankRecords() const { return m_rankRecords; }
+
     [[nodiscard]] bool isActive() const; ///< some lane has a step to do
     [[nodiscard]] std::int64_t nextStep() const; ///< of the lane furthest behind, or the last step reached
     [[nodiscard]] std::int64_t totalSteps() const; ///< of the longest lane
@@ -110,6 +113,7 @@ private:
     void keepState(Member& member);
     void start(Member& member);
     void stepMember(std::size_t index);
+    void reportRanks();
     void reportSamples();
     void measureDistances();
     void endIfDone(Member& member);
@@ -131,6 +135,7 @@ private:
     std::vector<std::unique_ptr<Member>> m_members;
     std::vector<Member*> m_stepping; ///< of the present step
     std::vector<StepRecord> m_records; ///< of m_stepping
+    std::vector<RankRecord> m_rankRecords; ///< of the present step
     std::vector<std::shared_ptr<const StepSample>> m_samples; ///< of the present step
     std::uint32_t m_nextId = 0;
     std::uint32_t m_baseline = 0;

@@ -23,6 +23,19 @@ struct StateTensor
     std::vector<std::byte> bytes;
 };
 
+/// What a rank of a data-parallel lane has of its own; ranks may differ once they do not average their gradients, in
+/// what their scalers have seen, and in running statistics.
+struct RankState
+{
+    std::int64_t schedulePosition = 0;
+    bool foundInf = false;
+    nlohmann::json scaler = nlohmann::json::object();
+    std::vector<StateTensor> tensors; ///< those that differ from rank 0's; all others are as there
+};
+
+/// Removes the tensors that are as rank 0's, which come in the same order.
+void keepDifferences(RankState& rank, const std::vector<StateTensor>& first);
+
 struct LaneState
 {
     LaneConfig config; ///< as it is now
@@ -35,6 +48,10 @@ struct LaneState
     std::uint64_t initialHash = 0; ///< of the initial weights
     nlohmann::json scaler = nlohmann::json::object(); ///< LossScaler::state()
     std::vector<StateTensor> tensors;
+    std::vector<RankState> others; ///< of ranks 1, 2, ...; what stands above is rank 0's
 };
+
+/// As rank `rank` has it: what stands at the top is its own. Throws Error (InvalidArgument) if there is no such rank.
+LaneState stateOfRank(const LaneState& state, int rank);
 
 } // namespace mantissa

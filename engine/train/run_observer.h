@@ -3,6 +3,7 @@
 
 #include "engine/train/event.h"
 #include "engine/train/experiment.h"
+#include "engine/train/rank_record.h"
 #include "engine/train/step_record.h"
 #include "engine/train/step_sample.h"
 
@@ -67,6 +68,9 @@ public:
     virtual void runStarted(const RunStart& /*start*/) { }
 
     virtual void stepsRecorded(std::span<const StepRecord> /*records*/) { } ///< one per lane that stepped
+
+    /// Of the steps just recorded, for lanes of several ranks: lane by lane, by rank.
+    virtual void ranksRecorded(std::span<const RankRecord> /*records*/) { }
 
     virtual void eventHappened(const Event& /*event*/) { }
 

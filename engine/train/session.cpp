@@ -121,6 +121,11 @@ std::size_t Session::takeRecords(std::vector<StepRecord>& into)
     return m_worker->records().takeAll(into);
 }
 
+std::size_t Session::takeRankRecords(std::vector<RankRecord>& into)
+{
+    return m_worker->rankRecords().takeAll(into);
+}
+
 std::uint64_t Session::droppedRecords() const
 {
     return m_worker->records().dropped();

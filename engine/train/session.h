@@ -5,6 +5,7 @@
 
 #include "engine/backends/device_info.h"
 #include "engine/core/error.h"
+#include "engine/parallel/communicator.h"
 #include "engine/train/blame.h"
 #include "engine/train/checkpoint_keeper.h"
 #include "engine/train/run_observer.h"
@@ -40,6 +41,9 @@ struct SessionOptions
     CheckpointPlan checkpoints {};
     /// Lanes that go on from a checkpoint, found by the name of its initial settings, instead of from step 0.
     std::vector<ResumedLane> resumed {};
+    /// Of the processes that train this session's data-parallel lanes together, each with a session of its own that
+    /// does the same at the same step; null: one process trains all ranks.
+    std::shared_ptr<Communicator> ranks {};
 };
 
 enum class SessionState : std::uint8_t { Preparing, Ready, Running, Paused, Finished, Failed };
@@ -104,8 +108,8 @@ public:
     /// A new lane; if training has begun it first catches up, from step 0, on the same batches.
     std::uint64_t addLane(const LaneConfig& config);
     /// A copy of a lane as it stands: weights, optimizer, scaler, and its past events (so a replay needs no parent). Or
-    /// as it was before `step`, from LaneStatus::earliestStep on: without the changes made then and later. `changes` are
-    /// settings of the copy, from its next step on.
+    /// as it was before `step`, from LaneStatus::earliestStep on: without the changes made then and later. `changes`
+    /// are settings of the copy, from its next step on.
     std::uint64_t duplicateLane(std::uint32_t lane, const std::string& name,
         std::optional<std::int64_t> step = std::nullopt,
         const std::vector<std::pair<std::string, nlohmann::json>>& changes = {});
@@ -140,6 +144,8 @@ public:
     /// Records lost because takeRecords() was not called for too long; the store has them.
     [[nodiscard]] std::uint64_t droppedRecords() const;
     std::size_t takeEvents(std::vector<Event>& into);
+    /// The same for the records of the ranks of data-parallel lanes.
+    std::size_t takeRankRecords(std::vector<RankRecord>& into);
     /// Samples are kept until they are taken, but no more than the newest 64.
     std::size_t takeSamples(std::vector<std::shared_ptr<const StepSample>>& into);
     /// The newest status the worker published; cheap, never blocks on a step.

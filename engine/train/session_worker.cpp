@@ -12,6 +12,8 @@ namespace {
 
 /// Five seconds of records at 50,000 steps a second in all.
 constexpr std::size_t ringCapacity = std::size_t {1} << 16U;
+/// Steps with several ranks are slower.
+constexpr std::size_t rankRingCapacity = std::size_t {1} << 14U;
 constexpr double publishInterval = 1.0 / 60;
 constexpr std::size_t mostSamples = 64;
 
@@ -20,6 +22,7 @@ constexpr std::size_t mostSamples = 64;
 Session::Worker::Worker(Experiment experiment, SessionOptions options)
     : m_options(std::move(options))
     , m_records(ringCapacity)
+    , m_rankRecords(rankRingCapacity)
     , m_status(std::make_shared<SessionStatus>())
     , m_thread([this, document = std::move(experiment)]() mutable { work(std::move(document)); })
 {
@@ -194,6 +197,9 @@ void Session::Worker::trainOneStep()
 {
     for (const StepRecord& record : m_lanes->step()) {
         m_records.push(record);
+    }
+    for (const RankRecord& record : m_lanes->rankRecords()) {
+        m_rankRecords.push(record);
     }
     for (const auto& sample : m_lanes->samples()) {
         keep(sample);

@@ -48,6 +48,8 @@ public:
 
     RecordRing<StepRecord>& records() { return m_records; }
 
+    RecordRing<RankRecord>& rankRecords() { return m_rankRecords; }
+
     std::size_t takeEvents(std::vector<Event>& into);
     std::size_t takeSamples(std::vector<std::shared_ptr<const StepSample>>& into);
     [[nodiscard]] std::shared_ptr<const SessionStatus> status() const;
@@ -99,6 +101,7 @@ private:
     std::uint64_t m_applied = 0;
 
     RecordRing<StepRecord> m_records;
+    RecordRing<RankRecord> m_rankRecords;
     mutable std::mutex m_mutex; ///< guards what follows; never held while training
     std::condition_variable m_wake;
     std::condition_variable m_changed;

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
+#include <utility>
 
 namespace mantissa {
 
@@ -187,6 +189,33 @@ Fault sizesAreBearable(const LaneConfig& lane)
     return {};
 }
 
+Fault sharesMakeBatch(const LaneConfig& lane)
+{
+    const ParallelConfig& parallel = lane.parallel;
+    if (!parallel.shards.empty()) {
+        if (std::cmp_not_equal(parallel.shards.size(), parallel.ranks)) {
+            return SettingFault {"parallel.shards",
+                fmt::format(
+                    "has {} entries for {} ranks; give each rank its number of samples, or remove the list (null "
+                    "removes it)",
+                    parallel.shards.size(), parallel.ranks)};
+        }
+        const std::int64_t sum = std::accumulate(parallel.shards.begin(), parallel.shards.end(), std::int64_t {0});
+        if (sum != lane.data.batch) {
+            return SettingFault {"parallel.shards",
+                fmt::format("gives the ranks {} samples in all, but data.batch is {}; change one of the two", sum,
+                    lane.data.batch)};
+        }
+    } else if (lane.data.batch % parallel.ranks != 0) {
+        return SettingFault {"parallel.ranks",
+            fmt::format(
+                "is {}, which does not divide data.batch ({}); change one of the two, or say in parallel.shards "
+                "how many samples each rank gets",
+                parallel.ranks, lane.data.batch)};
+    }
+    return {};
+}
+
 Fault scalerAccepts(const LaneConfig& lane)
 {
     if (lane.scaler) {
@@ -203,7 +232,7 @@ std::optional<SettingFault> findFault(const LaneConfig& lane)
 {
     constexpr std::array checks {clipNeedsOneThreshold, warmupNeedsSteps, nesterovNeedsMomentum, dataIsPossible,
         lossFitsData, lossFormFitsLoss, smoothingFitsLoss, modelFitsData, halfWeightsNeedFormat, averageIsThere,
-        layersFitKind, headsDivideWidth, sizesAreBearable, scalerAccepts};
+        layersFitKind, headsDivideWidth, sizesAreBearable, sharesMakeBatch, scalerAccepts};
     for (const auto check : checks) {
         if (const Fault fault = check(lane)) {
             return fault;

@@ -66,6 +66,31 @@ template <typename T, typename Field> Setting integer(std::string path, Range<T>
         [=](const LaneConfig& lane) { return nlohmann::json(field(lane)); }};
 }
 
+/// At most `most` of them.
+template <typename Field>
+Setting integers(std::string path, std::size_t most, Range<std::int64_t> range, Live live, Field field)
+{
+    const std::string type = "a list of integers";
+    const std::string allowed = fmt::format("each {}, at most {} of them", range.text(), most);
+    return {std::move(path), type, allowed, live == Live::Yes,
+        [=](LaneConfig& lane, const nlohmann::json& value) {
+            if (!value.is_array() || value.size() > most) {
+                return problem(value, type, allowed);
+            }
+            std::vector<std::int64_t> list;
+            for (const nlohmann::json& entry : value) {
+                const auto number = integerOf<std::int64_t>(entry);
+                if (!number || !range.holds(*number)) {
+                    return problem(value, type, allowed);
+                }
+                list.push_back(*number);
+            }
+            field(lane) = list;
+            return std::string();
+        },
+        [=](const LaneConfig& lane) { return nlohmann::json(field(lane)); }};
+}
+
 template <typename Field> Setting boolean(std::string path, Live live, Field field)
 {
     return {std::move(path), "true or false", "", live == Live::Yes,

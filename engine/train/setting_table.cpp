@@ -23,6 +23,7 @@ using rows::Live;
 
 constexpr std::int64_t manySteps = 1'000'000'000;
 constexpr std::size_t longestText = 4096;
+constexpr int mostRanks = 64;
 
 bool isColor(const std::string& text)
 {
@@ -34,31 +35,6 @@ bool isColor(const std::string& text)
 bool isHash(const std::string& text)
 {
     return text.empty() || (text.size() == 16 && text.find_first_not_of("0123456789abcdef") == std::string::npos);
-}
-
-Setting hiddenWidths()
-{
-    constexpr std::size_t mostLayers = 64;
-    constexpr Range<std::int64_t> widths {1, 16384};
-    const std::string type = "a list of integers";
-    const std::string allowed = fmt::format("each {}, at most {} of them", widths.text(), mostLayers);
-    return {"model.hidden", type, allowed, false,
-        [=](LaneConfig& lane, const nlohmann::json& value) {
-            if (!value.is_array() || value.size() > mostLayers) {
-                return rows::problem(value, type, allowed);
-            }
-            std::vector<std::int64_t> hidden;
-            for (const nlohmann::json& width : value) {
-                const auto number = integerOf<std::int64_t>(width);
-                if (!number || !widths.holds(*number)) {
-                    return rows::problem(value, type, allowed);
-                }
-                hidden.push_back(*number);
-            }
-            lane.model.hidden = hidden;
-            return std::string();
-        },
-        [](const LaneConfig& lane) { return nlohmann::json(lane.model.hidden); }};
 }
 
 Setting modelLayers()
@@ -217,7 +193,7 @@ std::vector<Setting> makeTable()
         rows::number("data.throttle_ms", {0, 10'000}, Live::Yes, FIELD(data.throttleMs)),
 
         rows::choice("model.kind", modelKinds(), Live::No, FIELD(model.kind)),
-        hiddenWidths(),
+        rows::integers("model.hidden", 64, {1, 16384}, Live::No, FIELD(model.hidden)),
         rows::choice("model.activation", activationNames(), Live::No, FIELD(model.activation)),
         rows::number("model.dropout", {0, 1, true, false}, Live::No, FIELD(model.dropout)),
         rows::number("model.init_gain", {0, 1e6, false}, Live::No, FIELD(model.initGain)),
@@ -288,6 +264,15 @@ std::vector<Setting> makeTable()
         rows::choice("evaluation.policy", evaluationPolicies(), Live::Yes, FIELD(evaluation.policy)),
         rows::integer<std::int64_t>("evaluation.samples", {0, manySteps}, Live::Yes, FIELD(evaluation.samples)),
         rows::choice("evaluation.weights", {"trained", "ema"}, Live::Yes, FIELD(evaluation.weights)),
+
+        rows::integer<std::int64_t>("parallel.ranks", {1, mostRanks}, Live::No, FIELD(parallel.ranks)),
+        rows::choice("parallel.communication", {"fp32", "fp16", "bf16"}, Live::Yes, FIELD(parallel.communication)),
+        rows::choice("parallel.divide", {"before", "after"}, Live::Yes, FIELD(parallel.divide)),
+        rows::choice("parallel.scaler", {"independent", "synchronised"}, Live::Yes, FIELD(parallel.scaler)),
+        rows::choice("parallel.gradients", {"averaged", "local"}, Live::Yes, FIELD(parallel.gradients)),
+        rows::choice("parallel.batch_norm", {"local", "synchronised"}, Live::No, FIELD(parallel.batchNorm)),
+        rows::integers("parallel.shards", mostRanks, {1, 65536}, Live::No, FIELD(parallel.shards)),
+        rows::boolean("parallel.every_micro_batch", Live::Yes, FIELD(parallel.everyMicroBatch)),
     };
     for (Setting& row : scalerRows()) {
         table.push_back(std::move(row));

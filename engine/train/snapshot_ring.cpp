@@ -9,8 +9,14 @@ namespace mantissa {
 
 void SnapshotRing::add(LaneState state)
 {
-    const std::size_t size = std::accumulate(state.tensors.begin(), state.tensors.end(), std::size_t {0},
-        [](std::size_t sum, const StateTensor& tensor) { return sum + tensor.bytes.size(); });
+    const auto bytesOf = [](const std::vector<StateTensor>& tensors) {
+        return std::accumulate(tensors.begin(), tensors.end(), std::size_t {0},
+            [](std::size_t sum, const StateTensor& tensor) { return sum + tensor.bytes.size(); });
+    };
+    std::size_t size = bytesOf(state.tensors);
+    for (const RankState& rank : state.others) {
+        size += bytesOf(rank.tensors);
+    }
     m_states.push_back({std::make_shared<const LaneState>(std::move(state)), size});
     while (m_states.size() > 1 && (m_states.size() > m_limits.most || bytes() > m_limits.bytes)) {
         m_states.erase(leastMissed());

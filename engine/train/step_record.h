@@ -37,6 +37,17 @@ struct MemoryBytes
     }
 
     bool operator==(const MemoryBytes&) const = default;
+
+    MemoryBytes& operator+=(const MemoryBytes& other)
+    {
+        weights += other.weights;
+        copies += other.copies;
+        gradients += other.gradients;
+        optimizer += other.optimizer;
+        activations += other.activations;
+        workspace += other.workspace;
+        return *this;
+    }
 };
 
 /// Numbers of a step that is over. Gradient figures are true ones (unscaled). A value that was not measured is NaN.

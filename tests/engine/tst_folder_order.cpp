@@ -11,7 +11,7 @@ namespace {
 const std::vector<QStringList> rows {
     {"engine/core"},
     {"engine/formats"},
-    {"engine/tensor"},
+    {"engine/tensor", "engine/parallel"},
     {"engine/graph"},
     {"engine/ops", "engine/autocast", "engine/autodiff", "engine/optim", "engine/scaling", "engine/probe",
         "engine/backends"},
@@ -40,7 +40,8 @@ struct Ban
 const std::vector<Ban> bans {
     {QRegularExpression("^engine/"), QRegularExpression("^(Q[A-Z]|Qt|qcustomplot)"), "the engine is free of Qt"},
     {QRegularExpression(
-         "^(app|ui/(compare|graph|gradients|import_log|language|layers|lesson|models|predict|session|start|style|time|views))/"),
+         "^(app|ui/"
+         "(compare|graph|gradients|import_log|language|layers|lesson|models|predict|session|start|style|time|views))/"),
         QRegularExpression("^qcustomplot"), "only ui/plots knows the plotting library"},
     {QRegularExpression("^ui/"), QRegularExpression("^engine/(ops|autodiff)/"),
         "the window does not look into the engine's ops"},

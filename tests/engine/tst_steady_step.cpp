@@ -46,6 +46,8 @@ private slots:
             "clip": {"order": "clip-then-unscale", "max_norm": 1}, "accumulation": {"steps": 3, "guard": true}})";
         QTest::newRow("sgd") << R"({"optimizer": {"kind": "sgd", "lr": 0.1, "momentum": 0.9},
             "clip": {"order": "unscale-then-clip", "max_value": 1}})";
+        QTest::newRow("ranks") << R"({"precision": {"policy": "fp16"}, "scaler": {},
+            "parallel": {"ranks": 3, "communication": "fp16", "scaler": "synchronised"}})";
     }
 
     void allocatesNothing()

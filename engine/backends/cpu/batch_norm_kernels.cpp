@@ -3,6 +3,7 @@
 #include "engine/backends/cpu/channel_sums.h"
 #include "engine/backends/cpu/norm_operands.h"
 #include "engine/backends/cpu/storage_moments.h"
+#include "engine/parallel/rank_totals.h"
 
 #include <cmath>
 
@@ -19,9 +20,13 @@ public:
         , m_walk(static_cast<std::size_t>(request.inputs[0].shape.back()))
         , m_rows(elementsOf(request.inputs[0]) / m_walk.channels())
         , m_sums(m_rows, m_walk, request.threads)
+        , m_totals(request.ranks, 2 * m_walk.channels() + 1)
         , m_operands(request)
     {
         m_isNarrow = m_attributes.training && isHalf(m_attributes.accumulate);
+        if (m_isNarrow && request.ranks != nullptr) {
+            refuse(request, "statistics in FP32 where they are taken over all ranks");
+        }
         if (m_isNarrow) {
             m_expanded.plan(request.inputs[0], m_layout);
         } else {
@@ -68,13 +73,21 @@ private:
     {
         std::fill_n(m_coefficients.array(0), m_walk.width(), 0.0);
         m_sums.run(m_operands.inputs[0], m_operands.inputs[0], m_coefficients.array(0));
-        const auto rows = static_cast<double>(m_rows);
-        for (std::size_t c = 0; c < m_walk.channels(); ++c) {
-            const double mean = m_sums.sum(c) / rows;
+        const std::size_t channels = m_walk.channels();
+        const std::span<double> totals = m_totals.own();
+        for (std::size_t c = 0; c < channels; ++c) {
+            totals[c] = m_sums.sum(c);
+            totals[channels + c] = m_sums.product(c);
+        }
+        totals.back() = static_cast<double>(m_rows);
+        m_totals.exchange();
+        const double rows = totals.back();
+        for (std::size_t c = 0; c < channels; ++c) {
+            const double mean = totals[c] / rows;
             // Sums of squares in FP64: what cancels here lies 2^-53 below them, FP32 values 2^-24.
-            const double square = m_sums.product(c) / rows - mean * mean;
+            const double square = totals[channels + c] / rows - mean * mean;
             const double variance = square < 0.0 ? 0.0 : square; // NaN stays
-            finishTraining(c, mean, variance, 1.0 / std::sqrt(variance + double {m_attributes.epsilon}));
+            finishTraining(c, mean, variance, 1.0 / std::sqrt(variance + double {m_attributes.epsilon}), rows);
         }
     }
 
@@ -89,7 +102,7 @@ private:
                 std::copy_n(m_x + row * m_walk.channels() + first, lanes, values);
             },
             [this](std::size_t c, float mean, float variance, float rstd) {
-                finishTraining(c, double {mean}, double {variance}, double {rstd});
+                finishTraining(c, double {mean}, double {variance}, double {rstd}, static_cast<double>(m_rows));
             });
     }
 
@@ -104,9 +117,8 @@ private:
         }
     }
 
-    void finishTraining(std::size_t c, double mean, double variance, double rstd)
+    void finishTraining(std::size_t c, double mean, double variance, double rstd, double rows)
     {
-        const auto rows = static_cast<double>(m_rows);
         const double momentum = m_attributes.momentum;
         const double unbiased = variance * rows / (rows - 1.0);
         const double oldMean = valueAt(m_operands.inputs[3], c);
@@ -132,6 +144,7 @@ private:
     ChannelWalk m_walk;
     std::size_t m_rows;
     ColumnSums m_sums;
+    RankTotals m_totals; ///< sums and sums of squares per channel, rows
     NormOperands m_operands; ///< x, gamma, beta, running mean and variance -> y, mean, rstd, both running ones
     WorkspaceLayout m_layout;
     bool m_isNarrow = false;
@@ -150,6 +163,7 @@ public:
         , m_walk(static_cast<std::size_t>(request.inputs[1].shape.back()))
         , m_rows(elementsOf(request.inputs[1]) / m_walk.channels())
         , m_sums(m_rows, m_walk, request.threads)
+        , m_totals(m_isTraining ? request.ranks : nullptr, 2 * m_walk.channels() + 1)
         , m_operands(request)
     {
         m_sums.plan(m_layout);
@@ -172,8 +186,19 @@ public:
         }
         m_walk.repeat(m_columns.array(mean));
         m_sums.run(m_operands.inputs[0], m_operands.inputs[1], m_columns.array(mean));
-        for (std::size_t c = 0; c < m_walk.channels(); ++c) {
-            finishSums(c);
+        const std::size_t channels = m_walk.channels();
+        const std::span<double> totals = m_totals.own();
+        for (std::size_t c = 0; c < channels; ++c) {
+            totals[c] = m_sums.sum(c);
+            totals[channels + c] = m_sums.product(c) * double {valueAt(m_operands.inputs[4], c)};
+            // The gradients of gamma and beta are this rank's own: they are averaged with all others.
+            storeAt(m_operands.outputs[1], c, totals[channels + c]);
+            storeAt(m_operands.outputs[2], c, totals[c]);
+        }
+        totals.back() = static_cast<double>(m_rows);
+        m_totals.exchange();
+        for (std::size_t c = 0; c < channels; ++c) {
+            finishSums(c, totals[c], totals[channels + c], totals.back());
         }
         for (const std::size_t i : {rstd, gamma, constant, perDeviation}) {
             m_walk.repeat(m_columns.array(i));
@@ -197,17 +222,13 @@ public:
 private:
     enum : std::size_t { mean, rstd, gamma, constant, perDeviation }; // arrays of m_columns
 
-    void finishSums(std::size_t c)
+    void finishSums(std::size_t c, double sum, double product, double rows)
     {
         const double slope = valueAt(m_operands.inputs[2], c);
         const double inverse = valueAt(m_operands.inputs[4], c);
-        const double product = m_sums.product(c) * inverse;
-        storeAt(m_operands.outputs[1], c, product);
-        storeAt(m_operands.outputs[2], c, m_sums.sum(c));
-        const auto rows = static_cast<double>(m_rows);
         m_columns.array(rstd)[c] = inverse;
         m_columns.array(gamma)[c] = slope;
-        m_columns.array(constant)[c] = m_isTraining ? slope * m_sums.sum(c) / rows : 0.0;
+        m_columns.array(constant)[c] = m_isTraining ? slope * sum / rows : 0.0;
         m_columns.array(perDeviation)[c] = m_isTraining ? slope * inverse * product / rows : 0.0;
     }
 
@@ -217,6 +238,7 @@ private:
     ChannelWalk m_walk;
     std::size_t m_rows;
     ColumnSums m_sums;
+    RankTotals m_totals; ///< of d and of d times the normalised x per channel, rows
     NormOperands m_operands; ///< d, x, gamma, mean, rstd -> dx, dgamma, dbeta
     WorkspaceLayout m_layout;
     ChannelArrays m_columns;

@@ -3,6 +3,8 @@
 #include "engine/backends/cpu/operands.h"
 #include "engine/backends/cpu/simd/simd_kernels.h"
 
+#include <array>
+
 namespace mantissa::cpu {
 
 namespace {
@@ -36,13 +38,17 @@ public:
     {
         const std::uint64_t high = static_cast<std::uint64_t>(static_cast<std::uint32_t>(*m_counter)) << 32U;
         const float factor = survivorScale(m_attributes);
-        Block uniform;
+        constexpr std::size_t words = 4; // that a counter gives
+        const std::uint64_t group = m_attributes.first / words;
+        const std::size_t skipped = m_attributes.first % words;
+        alignas(64) std::array<float, blockElements + words> uniform;
         Block in;
         Block out;
         forBlocks(m_elements, [&](std::size_t offset, std::size_t n) {
-            m_simd.philoxUniform(uniform.values, m_attributes.seed, m_attributes.stream, high | offset / 4, n);
+            m_simd.philoxUniform(
+                uniform.data(), m_attributes.seed, m_attributes.stream, high | (group + offset / words), skipped + n);
             m_simd.dropout(m_y.place(offset, out.values), m_mask + offset, m_x.read(offset, n, in.values),
-                uniform.values, m_attributes.probability, factor, n);
+                uniform.data() + skipped, m_attributes.probability, factor, n);
             m_y.finish(offset, n, out.values);
         });
     }

@@ -101,7 +101,8 @@ std::unique_ptr<Kernel> makeDropout(const KernelRequest& request, const Context&
     const std::int64_t n = request.outputs[0].shape.elements();
     requireElements(request, request.inputs[0], n);
     requireElements(request, request.outputs[1], n);
-    const DropoutSetting setting {attributes.probability, keepFactor(attributes), attributes.seed, attributes.stream};
+    const DropoutSetting setting {attributes.probability, keepFactor(attributes), attributes.seed, attributes.stream,
+        static_cast<std::int64_t>(attributes.first)};
     return makeLaunch([views = Views(request), n, setting](const KernelBinding& b, cudaStream_t stream) {
         runDropout(setting, views.in(b, 0), constantIn<std::int32_t>(b, 1), views.out(b, 0),
             outputAs<std::uint8_t>(b, 1), n, stream);

@@ -23,7 +23,7 @@ void dropout(const Operands& operands)
     const Output mask = operands.out(1);
     const Philox random(attributes.seed, attributes.stream);
     for (std::int64_t i = 0; i < x.size(); ++i) {
-        const auto index = static_cast<std::uint64_t>(i);
+        const std::uint64_t index = attributes.first + static_cast<std::uint64_t>(i);
         const bool kept = toUnitFloat(random(counter | index / 4).at(index % 4)) >= attributes.probability;
         mask.setByte(i, kept ? 1 : 0);
         y.set(i, x[i] * (kept ? 1 : 0) * keepFactor(attributes));

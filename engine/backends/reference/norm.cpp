@@ -2,6 +2,7 @@
 /// Source: Ioffe and Szegedy 2015; Wu and He 2018; Ba, Kiros and Hinton 2016; Zhang and Sennrich 2019.
 #include "engine/backends/reference/kernels.h"
 #include "engine/formats/round_value.h"
+#include "engine/parallel/rank_totals.h"
 
 #include <cmath>
 
@@ -128,6 +129,31 @@ private:
 
 } // namespace
 
+namespace {
+
+/// Of one channel over all ranks: means first, then squares of what deviates from the mean of all.
+Statistics statisticsOverRanks(const Operands& operands, const Input& x, std::int64_t channel, double& rows)
+{
+    const std::int64_t channels = x.shape().back();
+    RankTotals totals(operands.ranks(), 2);
+    for (std::int64_t i = channel; i < x.size(); i += channels) {
+        totals.own()[0] += x[i];
+        totals.own()[1] += 1;
+    }
+    totals.exchange();
+    rows = totals.own()[1];
+    const double mean = totals.own()[0] / rows;
+    totals.own()[0] = 0;
+    for (std::int64_t i = channel; i < x.size(); i += channels) {
+        totals.own()[0] += (x[i] - mean) * (x[i] - mean);
+    }
+    totals.exchange();
+    const double variance = totals.own()[0] / rows;
+    return {mean, variance, 1 / std::sqrt(variance + double {operands.attributes<BatchNormAttributes>().epsilon})};
+}
+
+} // namespace
+
 void batchNorm2d(const Operands& operands)
 {
     const auto attributes = operands.attributes<BatchNormAttributes>();
@@ -145,10 +171,12 @@ void batchNorm2d(const Operands& operands)
         double newMean = oldMean;
         double newVar = oldVar;
         if (attributes.training) {
-            statistics = statisticsOf(
-                [&](std::int64_t i) { return x[i * channels + c]; }, rows, epsilon, attributes.accumulate, true);
+            auto allRows = static_cast<double>(rows);
+            statistics = operands.ranks() != nullptr ? statisticsOverRanks(operands, x, c, allRows)
+                                                     : statisticsOf([&](std::int64_t i) { return x[i * channels + c]; },
+                                                         rows, epsilon, attributes.accumulate, true);
             const double momentum = attributes.momentum;
-            const double unbiased = statistics.variance * static_cast<double>(rows) / static_cast<double>(rows - 1);
+            const double unbiased = statistics.variance * allRows / (allRows - 1);
             newMean = (1 - momentum) * oldMean + momentum * statistics.mean;
             newVar = (1 - momentum) * oldVar + momentum * unbiased;
         }
@@ -171,8 +199,8 @@ void batchNorm2dGrad(const Operands& operands)
     const Input rstd = operands.in(4);
     const Output dx = operands.out(0);
     const std::int64_t channels = gamma.size();
-    const auto rows = static_cast<double>(x.size() / channels);
     const bool isTraining = operands.attributes<BatchNormAttributes>().training;
+    RankTotals totals(isTraining ? operands.ranks() : nullptr, 3);
     for (std::int64_t c = 0; c < channels; ++c) {
         double sum = 0;
         double product = 0;
@@ -180,14 +208,19 @@ void batchNorm2dGrad(const Operands& operands)
             sum += d[i];
             product += d[i] * (x[i] - mean[c]) * rstd[c];
         }
+        operands.out(1).set(c, product);
+        operands.out(2).set(c, sum);
+        totals.own()[0] = sum;
+        totals.own()[1] = product;
+        totals.own()[2] = static_cast<double>(x.size() / channels);
+        totals.exchange();
         for (std::int64_t i = c; i < x.size(); i += channels) {
             const double normal = (x[i] - mean[c]) * rstd[c];
             // In training, mean and rstd depend on x too.
-            const double through = isTraining ? sum / rows + normal * product / rows : 0;
+            const double through
+                = isTraining ? totals.own()[0] / totals.own()[2] + normal * totals.own()[1] / totals.own()[2] : 0;
             dx.set(i, gamma[c] * rstd[c] * (d[i] - through));
         }
-        operands.out(1).set(c, product);
-        operands.out(2).set(c, sum);
     }
 }
 

@@ -86,6 +86,9 @@ public:
 
     [[nodiscard]] std::size_t outputCount() const { return m_request->outputs.size(); }
 
+    /// Over which batch norm takes its statistics; may be null.
+    [[nodiscard]] Communicator* ranks() const { return m_request->ranks; }
+
     /// The node's attributes, or their defaults if it has none.
     template <typename T> [[nodiscard]] T attributes() const { return attributesOf<T>(m_request->attributes); }
 

@@ -132,11 +132,13 @@ __global__ void __launch_bounds__(blockSize)
 {
     Tally tally;
     const std::uint64_t high = static_cast<std::uint64_t>(static_cast<std::uint32_t>(*counter)) << 32U;
-    for (std::int64_t group = threadInGrid(); group * 4 < n; group += threadsInGrid()) {
-        const RandomWords random = philox(setting.seed, setting.stream, high | static_cast<std::uint64_t>(group));
+    const std::int64_t skipped = setting.first % 4;
+    for (std::int64_t group = threadInGrid(); group * 4 < skipped + n; group += threadsInGrid()) {
+        const RandomWords random
+            = philox(setting.seed, setting.stream, high | static_cast<std::uint64_t>(setting.first / 4 + group));
         for (int j = 0; j < 4; ++j) {
-            const std::int64_t i = group * 4 + j;
-            if (i < n) {
+            const std::int64_t i = group * 4 + j - skipped;
+            if (i >= 0 && i < n) {
                 const bool isKept = toUnitFloat(random.word[j]) >= setting.probability;
                 mask[i] = isKept ? 1 : 0;
                 store(y, i, load(x, i) * (isKept ? 1.0F : 0.0F) * setting.factor, tally);
@@ -163,7 +165,7 @@ void runDropout(const DropoutSetting& setting, const In& x, const std::int32_t* 
     std::uint8_t* mask, std::int64_t n, cudaStream_t stream)
 {
     if (n > 0) {
-        launch(dropoutKernel, blocksFor((n + 3) / 4), blockSize, 0, stream, setting, x, counter, y, mask, n);
+        launch(dropoutKernel, blocksFor((setting.first % 4 + n + 3) / 4), blockSize, 0, stream, setting, x, counter, y, mask, n);
     }
 }
 

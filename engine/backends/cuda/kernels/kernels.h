@@ -58,6 +58,7 @@ struct DropoutSetting
     float factor; ///< of what is kept
     std::uint64_t seed;
     std::uint64_t stream;
+    std::int64_t first; ///< element of the whole that the first one is
 };
 
 void runDropout(const DropoutSetting& setting, const In& x, const std::int32_t* counter, const Out& y,
