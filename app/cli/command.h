@@ -40,6 +40,7 @@ void addExportPytorchCommand(CLI::App& app, Action& chosen);
 void addExportWeightsCommand(CLI::App& app, Action& chosen);
 void addProtocolCommand(CLI::App& app, Action& chosen);
 void addImportCommand(CLI::App& app, Action& chosen);
+void addSweepCommand(CLI::App& app, Action& chosen);
 
 /// --db, into `file`: a name that is given is not empty.
 CLI::Option* addDatabaseOption(CLI::App& command, std::string& file);

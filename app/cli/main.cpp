@@ -49,6 +49,7 @@ int run(int argc, char** argv)
     Action chosen;
     addRunCommand(app, chosen);
     addResumeCommand(app, chosen);
+    addSweepCommand(app, chosen);
     addRunsCommand(app, chosen);
     addImportCommand(app, chosen);
     addScalerCommand(app, chosen);

@@ -36,7 +36,7 @@ std::string laneNamed(const std::string& wanted, const std::vector<std::string>&
     return similar.front();
 }
 
-void keepLanes(Experiment& experiment, const std::vector<std::string>& wanted)
+void keepWanted(Experiment& experiment, const std::vector<std::string>& wanted)
 {
     if (wanted.empty()) {
         return;
@@ -46,13 +46,7 @@ void keepLanes(Experiment& experiment, const std::vector<std::string>& wanted)
     for (const std::string& name : wanted) {
         kept.push_back(laneNamed(name, names));
     }
-    const auto isDropped
-        = [&](const std::string& name) { return std::find(kept.begin(), kept.end(), name) == kept.end(); };
-    std::erase_if(experiment.lanes, [&](const LaneConfig& lane) { return isDropped(lane.name); });
-    std::erase_if(
-        experiment.events, [&](const ScriptedEvent& event) { return !event.lane.empty() && isDropped(event.lane); });
-    std::erase_if(experiment.watchpoints,
-        [&](const Watchpoint& watchpoint) { return !watchpoint.lane.empty() && isDropped(watchpoint.lane); });
+    keepLanes(experiment, kept);
 }
 
 /// What is no JSON is meant as a text: precision.policy=fp16 needs no quotes.
@@ -62,37 +56,13 @@ nlohmann::json valueFrom(const std::string& text)
     return value.is_discarded() ? nlohmann::json(text) : value;
 }
 
-/// Lanes differ in whether they have a scaler, and scalers in their parameters.
-bool hasSetting(const LaneConfig& lane, const std::string& path)
+/// `options`: what asked for the changes, in messages.
+void overrideAll(Experiment& experiment, const SettingChanges& changes, const std::string& options)
 {
-    static const std::string scaler = "scaler.";
-    if (!path.starts_with(scaler)) {
-        return true;
-    }
-    const std::string key = path.substr(scaler.size());
-    const bool isParameter = std::ranges::any_of(
-        scalerFamilyTable(), [&](const ScalerFamily* family) { return findParameter(*family, key) != nullptr; });
-    return lane.scaler && (!isParameter || findParameter(*findScalerFamily(lane.scaler->family), key) != nullptr);
-}
-
-/// Changes all lanes, at once since settings may need each other; the scaler only where there is or will be one that
-/// has such a setting. `options`: what asked for it, in messages.
-void overrideAll(Experiment& experiment, const Changes& changes, const std::string& options)
-{
-    const std::vector<LaneConfig> before = experiment.lanes;
-    const bool addsScaler = std::ranges::any_of(
-        changes, [](const auto& change) { return change.first == "scaler.family" || change.first == "scaler"; });
-    for (LaneConfig& lane : experiment.lanes) {
-        Changes fitting = changes;
-        std::erase_if(fitting, [&](const auto& change) {
-            const auto has = [&](const LaneConfig& other) { return hasSetting(other, change.first); };
-            return !addsScaler && !has(lane) && std::ranges::any_of(before, has);
-        });
-        try {
-            lane = withOverrides(lane, fitting);
-        } catch (const Error& error) {
-            throw BadInput(fmt::format("{}: {}", options, error.what()));
-        }
+    try {
+        changeLanes(experiment, changes);
+    } catch (const Error& error) {
+        throw BadInput(fmt::format("{}: {}", options, error.what()));
     }
 }
 
@@ -115,8 +85,8 @@ Experiment experimentFor(const RunOptions& options)
     } catch (const Error& error) {
         throw BadInput(error.what());
     }
-    keepLanes(experiment, options.lanes);
-    Changes changes;
+    keepWanted(experiment, options.lanes);
+    SettingChanges changes;
     std::string given;
     for (const std::string& assignment : options.set) {
         changes.push_back(changeFrom(assignment));

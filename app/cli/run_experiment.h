@@ -2,15 +2,13 @@
 #pragma once
 
 #include "app/cli/training.h"
+#include "engine/train/lane_changes.h"
 
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace mantissa::cli {
-
-/// Settings by dotted path.
-using Changes = std::vector<std::pair<std::string, nlohmann::json>>;
 
 struct RunOptions
 {

@@ -1,5 +1,6 @@
 // mantissa-cli runs: the database of runs.
 #include "app/cli/runs_common.h"
+#include "app/cli/shell_word.h"
 #include "engine/core/error.h"
 #include "engine/train/experiment.h"
 #include "engine/train/setting_table.h"
@@ -11,21 +12,6 @@ namespace mantissa::cli {
 namespace {
 
 using Options = std::shared_ptr<RunsOptions>;
-
-/// A text as one word of a shell command.
-std::string shellWord(const std::string& text)
-{
-    if (!text.empty()
-        && text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-")
-            == std::string::npos) {
-        return text;
-    }
-    std::string word = "'";
-    for (const char c : text) {
-        word += c == '\'' ? "'\\''" : std::string(1, c);
-    }
-    return word + "'";
-}
 
 CLI::App* addCommand(CLI::App& runs, const char* name, const char* text, const Options& options,
     int (*action)(const RunsOptions&), Action& chosen)
@@ -111,6 +97,15 @@ void addRunsCommand(CLI::App& app, Action& chosen)
         ->check(CLI::IsMember({"csv", "json", "experiment"}))
         ->capture_default_str();
     exporting->add_option("--out", options->out, "File to write; without it stdout");
+
+    CLI::App* merging = runs->add_subcommand("merge", "Copy all runs of other databases into one");
+    merging->add_option("into", options->into, "Database that gets the runs; made if it is not there")->required();
+    merging->add_option("files", options->files, "Databases whose runs are copied; they stay as they are")->required();
+    merging->add_flag("--json", options->json, "Print JSON");
+    merging->footer(
+        "A run that is there already is not copied again, but completed if it has gone on since. All files are "
+        "merged, or none.");
+    merging->callback([=, &chosen] { chosen = [=] { return mergeIntoRuns(*options); }; });
 
     CLI::App* deleting = addCommand(*runs, "delete", "Remove runs from the database", options, deleteRuns, chosen);
     deleting->add_option("runs", options->runs, "Numbers of the runs")->required();

@@ -18,6 +18,8 @@ struct RunsOptions
     std::size_t limit = 0; ///< list: 0 shows all
     std::string format = "csv"; ///< export
     std::string out; ///< export: file; empty for stdout
+    std::string into; ///< merge
+    std::vector<std::string> files; ///< merge
     bool yes = false; ///< delete
     bool purge = false; ///< delete
 };
@@ -42,5 +44,6 @@ int showRun(const RunsOptions& options);
 int compareRuns(const RunsOptions& options);
 int exportRuns(const RunsOptions& options);
 int deleteRuns(const RunsOptions& options);
+int mergeIntoRuns(const RunsOptions& options);
 
 } // namespace mantissa::cli

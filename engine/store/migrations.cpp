@@ -189,11 +189,24 @@ ALTER TABLE runs ADD COLUMN imported TEXT;
 ALTER TABLE step_chunks ADD COLUMN stride INTEGER NOT NULL DEFAULT 1;
 )sql";
 
+// What a run is, wherever it is copied to, and the sweep that it belongs to. Runs from before have no identity of their
+// own: theirs follows from what they hold, so that copies of one file agree on it.
+constexpr const char* runIdentity = R"sql(
+ALTER TABLE runs ADD COLUMN uuid TEXT;
+ALTER TABLE runs ADD COLUMN sweep TEXT;
+UPDATE runs SET uuid = (
+    SELECT printf('%d-%d-%s-%d-%d-%d', runs.id, writers.pid, writers.host, CAST(writers.started_at AS INTEGER),
+        lane_number, CAST(runs.started_at * 1000000 AS INTEGER))
+    FROM writers WHERE writers.id = writer_id);
+CREATE UNIQUE INDEX runs_by_uuid ON runs (uuid);
+)sql";
+
 constexpr std::array allSteps {
     Migration {1, version1},
     Migration {2, version2},
     Migration {3, version3},
     Migration {4, version4},
+    Migration {5, runIdentity},
 };
 
 int pragma(SQLite::Database& database, const char* name)

@@ -101,10 +101,11 @@ PendingRuns::Run* PendingRuns::current(std::uint32_t lane)
     return found == m_current.end() ? nullptr : found->second;
 }
 
-void PendingRuns::start(RunStart start, std::optional<ImportSource> imported)
+void PendingRuns::start(RunStart start, RunOrigin origin)
 {
     auto run = std::make_unique<Run>();
-    run->imported = std::move(imported);
+    run->imported = std::move(origin.imported);
+    run->sweep = std::move(origin.sweep);
     run->minLoss = std::numeric_limits<double>::quiet_NaN();
     run->last.loss = std::numeric_limits<double>::quiet_NaN();
     run->start = std::move(start);
@@ -289,7 +290,8 @@ void PendingRuns::createRow(SQLite::Database& connection, Run& run, std::int64_t
     SQLite::Statement insert(connection,
         "INSERT INTO runs (experiment_id, writer_id, lane_number, lane, color, settings, policy, scaler, device, "
         "backend, instruction_set, threads, threads_per_lane, seed, initial_weights_hash, started_at, updated_at, "
-        "imported) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+        "imported, sweep, tags, uuid) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+        "lower(hex(randomblob(16))))");
     int at = 0;
     insert.bind(++at, experiment);
     insert.bind(++at, writerId);
@@ -311,9 +313,15 @@ void PendingRuns::createRow(SQLite::Database& connection, Run& run, std::int64_t
     insert.bind(++at, start.initialWeightsHash);
     insert.bind(++at, start.unixSeconds);
     insert.bind(++at, unixSeconds());
+    ++at;
     if (run.imported) {
-        insert.bind(++at, textOf(importSourceAsJson(*run.imported)));
+        insert.bind(at, textOf(importSourceAsJson(*run.imported)));
     }
+    ++at;
+    if (run.sweep) {
+        insert.bind(at, textOf(sweepPointAsJson(*run.sweep)));
+    }
+    insert.bind(++at, textOf(run.sweep ? nlohmann::json(tagsOf(*run.sweep)) : nlohmann::json::array()));
     insert.exec();
     run.tentative = connection.getLastInsertRowid();
 }

@@ -12,12 +12,19 @@
 
 namespace mantissa {
 
+/// Where a run comes from, besides its start.
+struct RunOrigin
+{
+    std::optional<ImportSource> imported {};
+    std::optional<SweepPoint> sweep {};
+};
+
 /// Keeps everything until a transaction with it was committed, so a failed one is simply tried again.
 /// Belongs to the writer's thread.
 class PendingRuns
 {
 public:
-    void start(RunStart start, std::optional<ImportSource> imported);
+    void start(RunStart start, RunOrigin origin);
     /// A record whose step has come before, and whose row is not full yet, takes that one's place.
     void record(const StepRecord& record);
     void happened(const Event& event);
@@ -59,6 +66,7 @@ private:
     {
         RunStart start;
         std::optional<ImportSource> imported;
+        std::optional<SweepPoint> sweep;
         RunId id = 0; ///< 0: not in the file
         RunId tentative = 0; ///< id within a transaction that is not committed
         std::vector<Chunk> full;

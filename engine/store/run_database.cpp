@@ -83,13 +83,13 @@ bool hasUnmergedLog(const fs::path& file)
 
 } // namespace
 
-RunDatabase::RunDatabase(const fs::path& file, StoreAccess access)
+RunDatabase::RunDatabase(const fs::path& file, StoreAccess access, Older older)
     : m_file(file)
 {
     if (access == StoreAccess::ReadWrite) {
         openReadWrite();
     } else {
-        openReadOnly();
+        openReadOnly(older);
     }
 }
 
@@ -127,7 +127,7 @@ void RunDatabase::openReadWrite()
     });
 }
 
-void RunDatabase::openReadOnly()
+void RunDatabase::openReadOnly(Older older)
 {
     std::error_code error;
     if (!fs::exists(m_file, error)) {
@@ -135,7 +135,7 @@ void RunDatabase::openReadOnly()
             fmt::format(
                 "There is no database of runs at {}: train something, or choose another file.", m_file.string()));
     }
-    guarded("opening it", [this] {
+    guarded("opening it", [this, older] {
         try {
             open(m_file.string(), SQLite::OPEN_READONLY);
             checkSchema(*m_connection, m_file);
@@ -147,7 +147,7 @@ void RunDatabase::openReadOnly()
             open(immutableUri(m_file), SQLite::OPEN_READONLY | SQLite::OPEN_URI);
             checkSchema(*m_connection, m_file);
         }
-        if (schemaVersion(*m_connection) < newestSchemaVersion()) {
+        if (older == Older::IsUpgraded && schemaVersion(*m_connection) < newestSchemaVersion()) {
             const RunDatabase upgraded(m_file, StoreAccess::ReadWrite);
         }
     });

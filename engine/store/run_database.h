@@ -19,7 +19,10 @@ namespace mantissa {
 class RunDatabase
 {
 public:
-    RunDatabase(const std::filesystem::path& file, StoreAccess access);
+    /// What becomes of a file of an older version that is opened for reading.
+    enum class Older { IsUpgraded, StaysOlder };
+
+    RunDatabase(const std::filesystem::path& file, StoreAccess access, Older older = Older::IsUpgraded);
 
     [[nodiscard]] SQLite::Database& connection() const { return *m_connection; }
 
@@ -39,7 +42,7 @@ public:
 
 private:
     void openReadWrite();
-    void openReadOnly();
+    void openReadOnly(Older older);
     void open(const std::string& name, int flags);
 
     std::filesystem::path m_file;

@@ -98,9 +98,9 @@ void blankUnknown(Json& step, const ImportSource& source)
 
 Json runAsJson(const RunInfo& run)
 {
-    Json json {{"id", run.id}, {"experiment", run.experimentName}, {"lane", run.lane}, {"status", nameOf(run.status)},
-        {"message", run.message}, {"policy", run.policy}, {"scaler", run.scaler}, {"steps", run.steps},
-        {"final_loss", exactNumber(run.finalLoss)},
+    Json json {{"id", run.id}, {"uuid", run.uuid}, {"experiment", run.experimentName}, {"lane", run.lane},
+        {"status", nameOf(run.status)}, {"message", run.message}, {"policy", run.policy}, {"scaler", run.scaler},
+        {"steps", run.steps}, {"final_loss", exactNumber(run.finalLoss)},
         {"validation", {{"loss", exactNumber(run.validationLoss)}, {"accuracy", exactNumber(run.validationAccuracy)}}},
         {"skipped_steps", run.skippedSteps}, {"final_scale", exactNumber(run.finalScale)},
         {"weights_hash", run.weightsHash}, {"initial_weights_hash", run.initialWeightsHash},
@@ -117,6 +117,9 @@ Json runAsJson(const RunInfo& run)
             json["skipped_steps"] = nullptr;
         }
         json["imported"] = importSourceAsJson(*run.imported);
+    }
+    if (run.sweep) {
+        json["sweep"] = sweepPointAsJson(*run.sweep);
     }
     return json;
 }

@@ -26,7 +26,8 @@ constexpr const char* runQuery
       "final_scale, "
       "weights_hash, initial_weights_hash, steps_per_second, bytes_weights, bytes_copies, bytes_gradients, "
       "bytes_optimizer, bytes_activations, bytes_workspace, casts_per_step, started_at, ended_at, updated_at, tags, "
-      "note, writer_id, lost_steps, imported FROM runs JOIN experiments ON experiments.id = experiment_id ";
+      "note, writer_id, lost_steps, imported, uuid, sweep FROM runs JOIN experiments ON experiments.id = "
+      "experiment_id ";
 
 /// A damaged count must not ask for all of the memory.
 constexpr std::int64_t mostReserved = 1 << 24;
@@ -120,6 +121,10 @@ RunInfo runFrom(SQLite::Statement& row, const WriterProbe& probe)
     }
     if (const SQLite::Column imported = next(); !imported.isNull()) {
         run.imported = importSourceFromJson(nlohmann::json::parse(imported.getString(), nullptr, false));
+    }
+    run.uuid = next().getString();
+    if (const SQLite::Column sweep = next(); !sweep.isNull()) {
+        run.sweep = sweepPointFromJson(nlohmann::json::parse(sweep.getString(), nullptr, false));
     }
     if (run.status == RunStatus::Interrupted) {
         run.endedUnixSeconds = updated;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/store/import_source.h"
+#include "engine/store/sweep_point.h"
 #include "engine/train/run_observer.h"
 
 #include <cstdint>
@@ -48,6 +49,8 @@ struct RunInfo
     std::vector<std::string> tags;
     std::string note;
     std::optional<ImportSource> imported; ///< of a run that was not trained here
+    std::string uuid; ///< the same in every database that the run is copied to
+    std::optional<SweepPoint> sweep; ///< of a run that a sweep trained
 };
 
 /// The numbers of a run, column by column; all columns have the same length, but for the validations. Names as in
@@ -122,6 +125,10 @@ class RunWriter : public RunObserver
 public:
     explicit RunWriter(const std::filesystem::path& file);
     ~RunWriter() override; ///< writes what is left
+
+    /// The runs that start from now on belong to the point, and have its settings as tags. Before a session has the
+    /// writer.
+    void setSweepPoint(const SweepPoint& point);
 
     void runStarted(const RunStart& start) override;
     /// A run that a log tells of; of `start` only names and the time count. A record whose step has come before, within

@@ -35,7 +35,7 @@ struct LaneEnd
 struct LaneStart
 {
     RunStart start;
-    std::optional<ImportSource> imported;
+    RunOrigin origin;
 };
 
 struct Learned
@@ -79,6 +79,7 @@ struct RunWriter::Impl
     void openDatabase();
 
     const std::filesystem::path file;
+    std::optional<SweepPoint> sweep; ///< of runs that start
 
     std::mutex mutex;
     std::condition_variable wake; ///< for the writer
@@ -203,7 +204,7 @@ void RunWriter::Impl::sort(std::vector<Report>& reports, const std::map<std::uin
         } else if (auto* sample = std::get_if<Sample>(&report)) {
             pending.sampled(std::move(*sample));
         } else if (auto* start = std::get_if<std::unique_ptr<LaneStart>>(&report)) {
-            pending.start(std::move((*start)->start), std::move((*start)->imported));
+            pending.start(std::move((*start)->start), std::move((*start)->origin));
         } else if (auto* learned = std::get_if<std::unique_ptr<Learned>>(&report)) {
             pending.learn((*learned)->lane, std::move((*learned)->source));
         } else if (auto* end = std::get_if<LaneEnd>(&report)) {
@@ -263,14 +264,19 @@ RunWriter::~RunWriter()
     m_impl->thread.join();
 }
 
+void RunWriter::setSweepPoint(const SweepPoint& point)
+{
+    m_impl->sweep = point;
+}
+
 void RunWriter::runStarted(const RunStart& start)
 {
-    m_impl->handStart({start, {}});
+    m_impl->handStart({start, {{}, m_impl->sweep}});
 }
 
 void RunWriter::importStarted(const RunStart& start, const ImportSource& source)
 {
-    m_impl->handStart({start, source});
+    m_impl->handStart({start, {source, {}}});
 }
 
 void RunWriter::importLearned(std::uint32_t lane, const ImportSource& source)

@@ -62,6 +62,11 @@ void checkVersion(const nlohmann::json& document, const DocumentPlace& place)
     if (version == document.end() && document.contains("mantissa_lesson")) {
         failAt(place, "", "the file is a lesson, not an experiment; verify takes both, and the window opens both");
     }
+    if (version == document.end() && document.contains("mantissa_sweep")) {
+        failAt(place, "",
+            "the file is a sweep, not an experiment; \"mantissa-cli sweep\" trains it, and so does the window's Sweep "
+            "tab");
+    }
     if (version == document.end()) {
         failAt(place, "mantissa", "is missing; an experiment begins with \"mantissa\": 1");
     }

@@ -2887,6 +2887,34 @@
         <source>Something was not restored: compare the weights, the optimizer&apos;s state, the rate and the position in the data. A validation loss that is right at once, with a training loss that is not, points at the optimizer&apos;s state or at 16-bit weights that became the masters.</source>
         <translation>有东西没有恢复：比较权重、优化器状态、学习率和数据中的位置。如果验证损失立即正确而训练损失不正确，则指向优化器状态，或指向变成主权重的 16 位权重。</translation>
     </message>
+    <message>
+        <source>Final loss</source>
+        <translation>最终损失</translation>
+    </message>
+    <message>
+        <source>Accuracy</source>
+        <translation>准确率</translation>
+    </message>
+    <message>
+        <source>Skipped steps</source>
+        <translation>跳过的步数</translation>
+    </message>
+    <message>
+        <source>Final scale</source>
+        <translation>最终缩放</translation>
+    </message>
+    <message>
+        <source>Steps per second</source>
+        <translation>每秒步数</translation>
+    </message>
+    <message>
+        <source>Variant</source>
+        <translation>变体</translation>
+    </message>
+    <message>
+        <source>Lane</source>
+        <translation>泳道</translation>
+    </message>
 </context>
 <context>
     <name>mantissa::BitRow</name>
@@ -5899,6 +5927,34 @@ Setup changes it; Ctrl+O opens another.</source>
         <source>Claims about AMP as cards, lessons, recent files</source>
         <translation>关于 AMP 的说法卡片、课程、最近文件</translation>
     </message>
+    <message>
+        <source>Sweep</source>
+        <translation>参数扫描</translation>
+    </message>
+    <message>
+        <source>S&amp;weeps</source>
+        <translation>参数扫描(&amp;W)</translation>
+    </message>
+    <message>
+        <source>What an experiment comes to with many settings: table, parallel coordinates, curves</source>
+        <translation>一个实验在多组设置下的结果：表格、平行坐标、曲线</translation>
+    </message>
+    <message>
+        <source>New s&amp;weep…</source>
+        <translation>新建参数扫描(&amp;W)…</translation>
+    </message>
+    <message>
+        <source>The open experiment with other rates, precisions, scalers or seeds, in the background</source>
+        <translation>在后台用其他学习率、精度、缩放器或种子训练打开的实验</translation>
+    </message>
+    <message>
+        <source>Open swee&amp;p…</source>
+        <translation>打开参数扫描(&amp;P)…</translation>
+    </message>
+    <message>
+        <source>A sweep file: what is stored of it is not trained again</source>
+        <translation>参数扫描文件：其中已存储的部分不再训练</translation>
+    </message>
 </context>
 <context>
     <name>mantissa::MemoryPlannerDialog</name>
@@ -6343,6 +6399,33 @@ Setup changes it; Ctrl+O opens another.</source>
     <message>
         <source>Save or copy the picture or its numbers</source>
         <translation>保存或复制图片或其数值</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::ParallelPlot</name>
+    <message>
+        <source>Parallel coordinates</source>
+        <translation>平行坐标</translation>
+    </message>
+    <message>
+        <source>%1 runs, %2 of them kept, on %3 axes.</source>
+        <translation>%1 个运行，保留其中 %2 个，%3 条坐标轴。</translation>
+    </message>
+    <message>
+        <source>Axis: %1.</source>
+        <translation>坐标轴：%1。</translation>
+    </message>
+    <message>
+        <source>%1 (log)</source>
+        <translation>%1（对数）</translation>
+    </message>
+    <message>
+        <source>not finite</source>
+        <translation>非有限</translation>
+    </message>
+    <message>
+        <source>%1: %2</source>
+        <translation>%1：%2</translation>
     </message>
 </context>
 <context>
@@ -8758,6 +8841,266 @@ Default: %2; %3</source>
     <message>
         <source>The gradient at step %1: in FP32 nothing is lost between backward and the weights</source>
         <translation>第 %1 步的梯度：FP32 中从反向到权重之间没有任何丢失</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::SweepCurves</name>
+    <message>
+        <source>Losses of the sweep</source>
+        <translation>参数扫描的损失</translation>
+    </message>
+    <message>
+        <source>%1 curves of the loss.</source>
+        <translation>%1 条损失曲线。</translation>
+    </message>
+    <message>
+        <source>Loss (log)</source>
+        <translation>损失（对数）</translation>
+    </message>
+    <message>
+        <source>Loss</source>
+        <translation>损失</translation>
+    </message>
+    <message>
+        <source>No run is kept.</source>
+        <translation>没有保留的运行。</translation>
+    </message>
+    <message>
+        <source>step</source>
+        <translation>步</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::SweepDialog</name>
+    <message>
+        <source>&amp;Start</source>
+        <translation>开始(&amp;S)</translation>
+    </message>
+    <message>
+        <source>Save as &amp;file…</source>
+        <translation>存为文件(&amp;F)…</translation>
+    </message>
+    <message>
+        <source>New sweep</source>
+        <translation>新建参数扫描</translation>
+    </message>
+    <message>
+        <source>Sweep of %1</source>
+        <translation>%1 的参数扫描</translation>
+    </message>
+    <message>
+        <source>All lanes</source>
+        <translation>所有泳道</translation>
+    </message>
+    <message>
+        <source>Which lanes are trained at every point</source>
+        <translation>每个点训练哪些泳道</translation>
+    </message>
+    <message>
+        <source>&amp;Name</source>
+        <translation>名称(&amp;N)</translation>
+    </message>
+    <message>
+        <source>&amp;Lane</source>
+        <translation>泳道(&amp;L)</translation>
+    </message>
+    <message>
+        <source>Setting %1</source>
+        <translation>设置 %1</translation>
+    </message>
+    <message>
+        <source>values, with commas between</source>
+        <translation>各个值，以逗号分隔</translation>
+    </message>
+    <message>
+        <source>Values of setting %1</source>
+        <translation>设置 %1 的值</translation>
+    </message>
+    <message>
+        <source>Setting &amp;%1</source>
+        <translation>设置 &amp;%1</translation>
+    </message>
+    <message>
+        <source>What the sweep comes to</source>
+        <translation>参数扫描的规模</translation>
+    </message>
+    <message>
+        <source>For mantissa-cli sweep, here or on a cluster</source>
+        <translation>供 mantissa-cli sweep 在本机或集群上使用</translation>
+    </message>
+    <message>
+        <source>%1 is there twice.</source>
+        <translation>%1 出现了两次。</translation>
+    </message>
+    <message>
+        <source>Choose a setting to vary, and its values.</source>
+        <translation>请选择要变化的设置及其取值。</translation>
+    </message>
+    <message>
+        <source>%1 points, %2 runs of %3 steps, one after another.</source>
+        <translation>%1 个点，%2 个运行，各 %3 步，依次进行。</translation>
+    </message>
+    <message>
+        <source>Sweep (*.json)</source>
+        <translation>参数扫描 (*.json)</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::SweepModel</name>
+    <message>
+        <source>Number of the point; a check mark draws its curves among the lanes</source>
+        <translation>点的编号；勾选后在泳道之间画出其曲线</translation>
+    </message>
+    <message>
+        <source>Point</source>
+        <translation>点</translation>
+    </message>
+    <message>
+        <source>Status</source>
+        <translation>状态</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::SweepPanel</name>
+    <message>
+        <source>&amp;New sweep…</source>
+        <translation>新建参数扫描(&amp;N)…</translation>
+    </message>
+    <message>
+        <source>&amp;Open sweep…</source>
+        <translation>打开参数扫描(&amp;O)…</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Log</source>
+        <translation>对数</translation>
+    </message>
+    <message>
+        <source>point %1 of %2</source>
+        <translation>第 %1 个点，共 %2 个</translation>
+    </message>
+    <message>
+        <source>Points of the sweep</source>
+        <translation>参数扫描的点</translation>
+    </message>
+    <message>
+        <source>One row per run. Enter draws its curves among the lanes, or takes them away.</source>
+        <translation>每个运行一行。回车键在泳道之间画出其曲线，或将其撤去。</translation>
+    </message>
+    <message>
+        <source>Sweep</source>
+        <translation>参数扫描</translation>
+    </message>
+    <message>
+        <source>Sweeps whose runs are stored, the newest first</source>
+        <translation>已存储运行的参数扫描，最新的在前</translation>
+    </message>
+    <message>
+        <source>Varies up to three settings of the experiment that is open</source>
+        <translation>变化打开的实验的最多三项设置</translation>
+    </message>
+    <message>
+        <source>Trains a sweep from its file; points that are stored are not trained again</source>
+        <translation>按文件训练参数扫描；已存储的点不再训练</translation>
+    </message>
+    <message>
+        <source>Stops; the points that are done stay stored</source>
+        <translation>停止；已完成的点仍会保留</translation>
+    </message>
+    <message>
+        <source>Progress of the sweep</source>
+        <translation>参数扫描的进度</translation>
+    </message>
+    <message>
+        <source>Colour by</source>
+        <translation>着色依据</translation>
+    </message>
+    <message>
+        <source>The result that the colours of lines and curves tell</source>
+        <translation>线条与曲线的颜色所表示的结果</translation>
+    </message>
+    <message>
+        <source>Logarithmic axis of the loss</source>
+        <translation>损失使用对数坐标轴</translation>
+    </message>
+    <message>
+        <source>Smoothing</source>
+        <translation>平滑</translation>
+    </message>
+    <message>
+        <source>Smoothing of the curves</source>
+        <translation>曲线的平滑</translation>
+    </message>
+    <message>
+        <source>Export</source>
+        <translation>导出</translation>
+    </message>
+    <message>
+        <source>Copy table as text</source>
+        <translation>以文本复制表格</translation>
+    </message>
+    <message>
+        <source>Copy picture</source>
+        <translation>复制图片</translation>
+    </message>
+    <message>
+        <source>Save as PNG, PDF, SVG or CSV…</source>
+        <translation>另存为 PNG、PDF、SVG 或 CSV…</translation>
+    </message>
+    <message>
+        <source>State of the sweep</source>
+        <translation>参数扫描的状态</translation>
+    </message>
+    <message>
+        <source>Open sweep</source>
+        <translation>打开参数扫描</translation>
+    </message>
+    <message>
+        <source>Sweep (*.json);;All files (*)</source>
+        <translation>参数扫描 (*.json);;所有文件 (*)</translation>
+    </message>
+    <message>
+        <source>%1, %2 runs</source>
+        <translation>%1，%2 个运行</translation>
+    </message>
+    <message>
+        <source>A sweep&apos;s runs are stored, and runs are not being stored.</source>
+        <translation>参数扫描的运行需要存储，而目前不存储运行。</translation>
+    </message>
+    <message>
+        <source>Runs appear here as soon as they have trained a step.</source>
+        <translation>运行一旦训练了一步，就会出现在这里。</translation>
+    </message>
+    <message>
+        <source>No sweep yet. &quot;New sweep&quot; trains the open experiment with other rates, precisions, scalers or seeds; &quot;Open sweep&quot; does what a file says.</source>
+        <translation>还没有参数扫描。“新建参数扫描”用其他学习率、精度、缩放器或种子训练打开的实验；“打开参数扫描”按文件进行。</translation>
+    </message>
+    <message>
+        <source>%1 of %2 runs kept</source>
+        <translation>保留 %2 个运行中的 %1 个</translation>
+    </message>
+    <message>
+        <source>%1 runs, %2 in training</source>
+        <translation>%1 个运行，其中 %2 个在训练</translation>
+    </message>
+    <message>
+        <source>%1 runs</source>
+        <translation>%1 个运行</translation>
+    </message>
+    <message>
+        <source>There is nothing to export yet.</source>
+        <translation>还没有可以导出的内容。</translation>
+    </message>
+    <message>
+        <source>Picture (*.png);;PDF document (*.pdf);;SVG drawing (*.svg);;Numbers (*.csv)</source>
+        <translation>图片 (*.png);;PDF 文档 (*.pdf);;SVG 图形 (*.svg);;数值 (*.csv)</translation>
+    </message>
+    <message>
+        <source>%1 of %2 points failed; the first: %3</source>
+        <translation>%2 个点中有 %1 个失败；第一个：%3</translation>
     </message>
 </context>
 <context>

@@ -1,5 +1,7 @@
-// Records made-up runs until it is done or killed, for tst_run_store.
+// Records made-up runs until it is done or killed, for tst_run_store and tst_run_merge.
 // Arguments: database, lanes, steps per second, steps (0: no end). Prints the last step handed over, every 20 ms.
+// Or: merge, database, databases that are merged into it.
+#include "engine/store/run_merge.h"
 #include "store_fixture.h"
 
 #include <chrono>
@@ -12,6 +14,11 @@ using namespace mantissa;
 
 int main(int count, char** arguments)
 {
+    if (count > 3 && std::string_view(arguments[1]) == "merge") {
+        const std::vector<std::filesystem::path> files(arguments + 3, arguments + count);
+        mergeRuns(arguments[2], files);
+        return 0;
+    }
     if (count != 5) {
         return 2;
     }

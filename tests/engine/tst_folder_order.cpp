@@ -18,13 +18,13 @@ const std::vector<QStringList> rows {
     {"engine/nn", "engine/data"},
     {"engine/train"},
     {"engine/diagnose", "engine/store", "engine/verify", "engine/pytorch"},
-    {"engine/protocol", "engine/lesson", "engine/import"},
+    {"engine/protocol", "engine/lesson", "engine/import", "engine/sweep"},
     {"ui/language"},
     {"ui/style"},
     {"ui/models", "ui/plots", "ui/session"},
     {"ui/compare", "ui/graph", "ui/gradients", "ui/layers", "ui/report", "ui/predict", "ui/start", "ui/time",
         "ui/import_log"},
-    {"ui/lesson", "ui/protocol"},
+    {"ui/lesson", "ui/protocol", "ui/sweep"},
     {"ui/views"},
     {"app"},
 };
@@ -41,7 +41,8 @@ const std::vector<Ban> bans {
     {QRegularExpression("^engine/"), QRegularExpression("^(Q[A-Z]|Qt|qcustomplot)"), "the engine is free of Qt"},
     {QRegularExpression(
          "^(app|ui/"
-         "(compare|graph|gradients|import_log|language|layers|lesson|models|predict|session|start|style|time|views))/"),
+         "(compare|graph|gradients|import_log|language|layers|lesson|models|predict|session|start|style|sweep|time|"
+         "views))/"),
         QRegularExpression("^qcustomplot"), "only ui/plots knows the plotting library"},
     {QRegularExpression("^ui/"), QRegularExpression("^engine/(ops|autodiff)/"),
         "the window does not look into the engine's ops"},

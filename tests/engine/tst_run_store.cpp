@@ -446,6 +446,9 @@ private slots:
         }
         {
             SQLite::Database raw(file().string(), SQLite::OPEN_READWRITE);
+            raw.exec("DROP INDEX runs_by_uuid");
+            raw.exec("ALTER TABLE runs DROP COLUMN uuid");
+            raw.exec("ALTER TABLE runs DROP COLUMN sweep");
             raw.exec("ALTER TABLE runs DROP COLUMN imported");
             raw.exec("ALTER TABLE step_chunks DROP COLUMN stride");
             raw.exec("PRAGMA user_version = 3");

@@ -47,7 +47,7 @@ ComparePanel::ComparePanel(SessionController* controller, RunLoader* loader, QWi
     , m_controller(controller)
     , m_loader(loader)
     , m_archive(new RunArchive(controller->database(), this))
-    , m_seedRuns(new SeedRuns(controller->database(), this))
+    , m_seedRuns(new BackgroundRuns(this))
     , m_a(new QComboBox)
     , m_b(new QComboBox)
     , m_seeds(new QSpinBox)
@@ -70,12 +70,12 @@ ComparePanel::ComparePanel(SessionController* controller, RunLoader* loader, QWi
     });
     connect(m_loader, &RunLoader::compared, this, [this](const ComparisonPtr& comparison) { display(comparison); });
     connect(m_loader, &RunLoader::comparisonFailed, this, &ComparePanel::showProblem);
-    connect(m_seedRuns, &SeedRuns::progressed, this, [this](int done, int total, double share) {
+    connect(m_seedRuns, &BackgroundRuns::progressed, this, [this](int done, int total, double share) {
         m_progress->setRange(0, total * shareSteps);
         m_progress->setValue(done * shareSteps + static_cast<int>(share * shareSteps));
         m_progress->setFormat(tr("run %1 of %2").arg(done + 1).arg(total));
     });
-    connect(m_seedRuns, &SeedRuns::finished, this, [this](const QString& problem) {
+    connect(m_seedRuns, &BackgroundRuns::finished, this, [this](const QString& problem) {
         updateTraining();
         if (!problem.isEmpty()) {
             emit notice(problem);
@@ -370,7 +370,7 @@ void ComparePanel::trainSeeds()
     }
     if (const ComparisonPtr& comparison = m_chart->comparison()) {
         m_progress->setValue(0);
-        m_seedRuns->start({comparison->a.id, comparison->b.id}, m_seeds->value());
+        m_seedRuns->start(seedRuns(m_controller->database(), {comparison->a.id, comparison->b.id}, m_seeds->value()));
         updateTraining();
     }
 }

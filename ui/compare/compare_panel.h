@@ -23,7 +23,7 @@ class QTableWidget;
 namespace mantissa {
 
 class RunArchive;
-class SeedRuns;
+class BackgroundRuns;
 
 class ComparePanel : public QWidget
 {
@@ -90,7 +90,7 @@ private:
     SessionController* m_controller;
     RunLoader* m_loader;
     RunArchive* m_archive;
-    SeedRuns* m_seedRuns;
+    BackgroundRuns* m_seedRuns;
     QComboBox* m_a;
     QComboBox* m_b;
     QSpinBox* m_seeds;

@@ -16,6 +16,7 @@
 #include "ui/start/start_page.h"
 #include "ui/style/number_format.h"
 #include "ui/style/theme.h"
+#include "ui/sweep/sweep_panel.h"
 #include "ui/time/time_panel.h"
 #include "ui/views/code_view.h"
 #include "ui/views/events_view.h"
@@ -71,6 +72,7 @@ MainWindow::MainWindow(const Options& options, QWidget* parent)
     , m_layers(new LayersPanel(m_controller))
     , m_time(new TimePanel(m_controller))
     , m_compare(new ComparePanel(m_controller, m_loader))
+    , m_sweep(new SweepPanel(m_controller))
     , m_opMap(new OpMapPanel(m_controller))
     , m_tabs(new QTabWidget)
     , m_messages(new MessageBar)
@@ -104,6 +106,7 @@ MainWindow::MainWindow(const Options& options, QWidget* parent)
     m_tabs->addTab(m_opMap, tr("Graph"));
     m_tabs->addTab(m_time, tr("Time"));
     m_tabs->addTab(m_compare, tr("Compare"));
+    m_tabs->addTab(m_sweep, tr("Sweep"));
     auto* centre = new QWidget;
     auto* column = new QVBoxLayout(centre);
     column->setContentsMargins(0, 0, 0, 0);
@@ -128,6 +131,7 @@ MainWindow::MainWindow(const Options& options, QWidget* parent)
     connectTime();
     connectCompare();
     connectRuns();
+    connectSweep();
     qApp->installEventFilter(this);
     resize(1280, 800);
     if (m_remembersState) {
@@ -360,11 +364,8 @@ void MainWindow::connectRuns()
 {
     m_runs->setUndoStack(m_dashboard->undoStack());
     connect(m_runs, &RunsView::showRunRequested, this, [this](RunId run, bool isWanted) {
-        if (isWanted) {
-            m_loader->loadColumns(run);
-        } else {
-            m_dashboard->removeLane(Dashboard::storedKey(run));
-        }
+        m_sweep->setShown(run, isWanted);
+        showStoredCurves(run, isWanted);
     });
     connect(m_runs, &RunsView::rerunRequested, m_loader, &RunLoader::loadReplay);
     connect(m_runs, &RunsView::lookRequested, this, [this](RunId run) {
@@ -396,6 +397,31 @@ void MainWindow::connectRuns()
     });
     connect(m_loader, &RunLoader::failed, this,
         [this](const QString& why) { m_messages->post(commandTopic, Tone::Problem, why); });
+}
+
+void MainWindow::showStoredCurves(RunId run, bool isWanted)
+{
+    if (isWanted) {
+        m_loader->loadColumns(run);
+    } else {
+        m_dashboard->removeLane(Dashboard::storedKey(run));
+    }
+}
+
+void MainWindow::connectSweep()
+{
+    connect(m_sweep, &SweepPanel::showRunRequested, this, [this](RunId run, bool isWanted) {
+        m_runs->setShown(run, isWanted);
+        showStoredCurves(run, isWanted);
+    });
+    connect(m_sweep, &SweepPanel::notice, this, [this](const QString& text) { statusBar()->showMessage(text, 8000); });
+    connect(m_sweep, &SweepPanel::problem, this,
+        [this](const QString& why) { m_messages->post(commandTopic, Tone::Problem, why); });
+}
+
+bool MainWindow::showsSweep() const
+{
+    return m_tabs->currentWidget() == m_sweep;
 }
 
 void MainWindow::replaced(SessionController::Replacement reason)

@@ -47,6 +47,7 @@ class SetupPanel;
 class StartPage;
 class StepPanel;
 class StatusLine;
+class SweepPanel;
 class TimePanel;
 struct LessonStep;
 struct ReferenceRun;
@@ -115,6 +116,8 @@ public:
 
     [[nodiscard]] ComparePanel* comparePanel() const { return m_compare; }
 
+    [[nodiscard]] SweepPanel* sweepPanel() const { return m_sweep; }
+
     [[nodiscard]] LaneList* laneList() const { return m_lanes; }
 
     [[nodiscard]] RunBar* runBar() const { return m_runBar; }
@@ -171,6 +174,7 @@ private:
     void connectCompare();
     void compareWithBaseline();
     void connectRuns();
+    void connectSweep();
     void replaced(SessionController::Replacement reason);
     void showTexts();
     void followStatus();
@@ -183,6 +187,7 @@ private:
     [[nodiscard]] bool showsLayers() const;
     [[nodiscard]] bool showsTime() const;
     [[nodiscard]] bool showsCompare() const;
+    [[nodiscard]] bool showsSweep() const;
     void noteEvent(const Event& event);
     void frame();
     void checkHealth();
@@ -193,6 +198,7 @@ private:
     void finishedRun();
     void showStored(const std::shared_ptr<const StoredLook>& look);
     [[nodiscard]] QColor colorOf(const RunInfo& info) const;
+    void showStoredCurves(RunId run, bool isWanted);
     void showRun(const RunInfo& info, const StoredCurves& curves);
     void showCurves(quint64 key, const StoredCurves& curves);
 
@@ -260,6 +266,7 @@ private:
     LayersPanel* m_layers;
     TimePanel* m_time;
     ComparePanel* m_compare;
+    SweepPanel* m_sweep;
     OpMapPanel* m_opMap;
     QTabWidget* m_tabs;
     MessageBar* m_messages;

@@ -14,6 +14,7 @@
 #include "ui/session/app_paths.h"
 #include "ui/session/shipped_texts.h"
 #include "ui/start/start_page.h"
+#include "ui/sweep/sweep_panel.h"
 #include "ui/time/time_panel.h"
 #include "ui/views/experiments_view.h"
 #include "ui/views/lane_list.h"
@@ -252,7 +253,7 @@ void MainWindow::makeLocks()
     const std::initializer_list<std::tuple<ControlGroup, QWidget*, const char*>> tabs {
         {ControlGroup::Gradients, m_gradients, "showGradients"}, {ControlGroup::Layers, m_layers, "showLayers"},
         {ControlGroup::Graph, m_opMap, "showGraph"}, {ControlGroup::Time, m_time, "showTime"},
-        {ControlGroup::Compare, m_compare, "showCompare"}};
+        {ControlGroup::Compare, m_compare, "showCompare"}, {ControlGroup::Compare, m_sweep, "showSweep"}};
     for (const auto& [group, page, action] : tabs) {
         m_locks->addTab(group, m_tabs, page);
         actions(group, {action});

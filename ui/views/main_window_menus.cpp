@@ -8,6 +8,7 @@
 #include "ui/predict/predict_dialog.h"
 #include "ui/protocol/protocol_dialog.h"
 #include "ui/session/app_paths.h"
+#include "ui/sweep/sweep_panel.h"
 #include "ui/time/time_panel.h"
 #include "ui/views/command_palette.h"
 #include "ui/views/experiments_view.h"
@@ -121,6 +122,7 @@ void MainWindow::makeFileMenu()
                 : showsLayers()    ? m_layers->showExportDialog()
                 : showsTime()      ? m_time->showExportDialog()
                 : showsCompare()   ? m_compare->showExportDialog()
+                : showsSweep()     ? m_sweep->showExportDialog()
                                    : m_dashboard->showExportDialog();
         },
         tr("What the open tab shows, as PNG, PDF, SVG or CSV"));
@@ -171,6 +173,7 @@ void MainWindow::makeEditMenu()
                 : showsLayers()    ? m_layers->copyPicture()
                 : showsTime()      ? m_time->copyPicture()
                 : showsCompare()   ? m_compare->copyPicture()
+                : showsSweep()     ? m_sweep->copyPicture()
                                    : m_dashboard->copyPicture();
         });
     add(
@@ -223,6 +226,13 @@ void MainWindow::makeViewMenu()
     add(
         menu, QStringLiteral("showCompare"), tr("Com&pare two runs"), QKeySequence(Qt::CTRL | Qt::Key_9),
         [this] { compareWithBaseline(); }, tr("The selected lane with the baseline, or any two lanes or stored runs"));
+    add(
+        menu, QStringLiteral("showSweep"), tr("S&weeps"), QKeySequence(Qt::CTRL | Qt::Key_0),
+        [this] {
+            m_tabs->setCurrentWidget(m_sweep);
+            m_sweep->table()->setFocus();
+        },
+        tr("What an experiment comes to with many settings: table, parallel coordinates, curves"));
     add(
         menu, QStringLiteral("showCode"), tr("&Code of the selected lane"), QKeySequence(Qt::CTRL | Qt::Key_3),
         [this] {
@@ -328,6 +338,22 @@ void MainWindow::makeRunMenu()
             dialog->show();
         },
         tr("A room guesses which lane fails, when and why; after the run it is told"));
+    add(
+        menu, QStringLiteral("newSweep"), tr("New s&weep\u2026"), {},
+        [this] {
+            m_tabs->setCurrentWidget(m_sweep);
+            if (m_controller->isOpen()) {
+                m_sweep->newSweep();
+            }
+        },
+        tr("The open experiment with other rates, precisions, scalers or seeds, in the background"));
+    add(
+        menu, QStringLiteral("openSweep"), tr("Open swee&p\u2026"), {},
+        [this] {
+            m_tabs->setCurrentWidget(m_sweep);
+            m_sweep->openSweep();
+        },
+        tr("A sweep file: what is stored of it is not trained again"));
     add(
         menu, QStringLiteral("showProtocol"), tr("&Compare FP32 with AMP\u2026"), {},
         [this] {
