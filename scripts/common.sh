@@ -11,6 +11,7 @@ packages=(
     libqcustomplot-dev
     libdnnl-dev libsqlite3-dev libsqlitecpp-dev zlib1g-dev libcsv-dev
     nlohmann-json3-dev libcli11-dev libfmt-dev libspdlog-dev libbenchmark-dev
+    libopenmpi-dev openmpi-bin
 )
 
 say() {

@@ -1,14 +1,13 @@
 // mantissa-cli: the engine without a display. Results go to stdout, everything else to stderr.
 #include "app/cli/command.h"
 #include "app/cli/number_arguments.h"
-#include "engine/core/error.h"
+#include "app/cli/outcome.h"
 #include "engine/core/nearest_name.h"
 
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
-#include <new>
 #include <string>
 #include <vector>
 
@@ -76,16 +75,9 @@ int run(int argc, char** argv)
     }
     try {
         return chosen();
-    } catch (const BadInput& error) {
-        return say(error.what(), exitBadInput);
-    } catch (const mantissa::Error& error) {
-        const bool isInput = error.code() == mantissa::ErrorCode::InvalidArgument
-            || error.code() == mantissa::ErrorCode::ShapeMismatch;
-        return say(error.what(), isInput ? exitBadInput : exitFailed);
-    } catch (const std::bad_alloc&) {
-        return say("there is not enough memory; try fewer lanes, a smaller batch or a smaller model", exitFailed);
-    } catch (const std::exception& error) {
-        return say(error.what(), exitFailed);
+    } catch (...) {
+        const Outcome outcome = outcomeOf(std::current_exception());
+        return say(outcome.text.c_str(), outcome.code);
     }
 }
 

@@ -1,7 +1,7 @@
 // mantissa-cli resume: goes on from a checkpoint.
 #include "app/cli/checkpoint_argument.h"
 #include "app/cli/command.h"
-#include "app/cli/output.h"
+#include "app/cli/ranks.h"
 #include "app/cli/run_experiment.h"
 #include "engine/core/error.h"
 #include "engine/train/resume_changes.h"
@@ -47,26 +47,35 @@ CheckpointPlan planFor(const ResumeOptions& options, const Checkpoint& checkpoin
     return plan;
 }
 
-int resume(const ResumeOptions& options)
+int resumeHere(const ResumeOptions& options, World* world)
 {
-    ResumedLane lane = checkpointFrom(options.from, options.training.database);
+    const auto read = [&] { return checkpointFrom(options.from, options.training.database); };
+    ResumedLane lane = world == nullptr ? read() : sharedCheckpoint(*world, read);
     lane.checkpoint = std::make_shared<const Checkpoint>(withChanges(*lane.checkpoint, changesOf(options)));
     const Checkpoint& checkpoint = *lane.checkpoint;
     Experiment experiment;
     experiment.name = checkpoint.experimentName;
     experiment.text = checkpoint.experimentText;
     experiment.lanes = {checkpoint.initial};
+    experiment = withWatchpoints(std::move(experiment), options.training.watch);
     TrainingOptions training = options.training;
     training.checkpoints = planFor(options, checkpoint);
     if (training.threads == 0) {
         training.threads = checkpoint.threadsPerLane; // another number would give other bits
     }
-    std::fprintf(stderr, "%s goes on at step %lld of %s\n", checkpoint.initial.name.c_str(),
-        static_cast<long long>(checkpoint.state.nextStep), lane.file.c_str());
-    if (!training.checkpoints.folder.empty()) {
-        std::fprintf(stderr, "checkpoints go to %s\n", training.checkpoints.folder.c_str());
+    if (world == nullptr || world->rank() == 0) {
+        std::fprintf(stderr, "%s goes on at step %lld of %s\n", checkpoint.initial.name.c_str(),
+            static_cast<long long>(checkpoint.state.nextStep), lane.file.c_str());
+        if (world == nullptr && !training.checkpoints.folder.empty()) {
+            std::fprintf(stderr, "checkpoints go to %s\n", training.checkpoints.folder.c_str());
+        }
     }
-    return train(training, experiment, lane.file.string(), {lane});
+    return train(training, experiment, lane.file.string(), {lane}, world);
+}
+
+int resume(const ResumeOptions& options)
+{
+    return withRanks(options.training.overMpi, [&](World* world) { return resumeHere(options, world); });
 }
 
 } // namespace

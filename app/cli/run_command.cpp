@@ -2,6 +2,7 @@
 #include "app/cli/command.h"
 #include "app/cli/graph_report.h"
 #include "app/cli/output.h"
+#include "app/cli/ranks.h"
 #include "app/cli/run_experiment.h"
 
 #include <memory>
@@ -19,6 +20,14 @@ int printGraph(const RunOptions& options)
         print(graphText(experiment));
     }
     return exitDone;
+}
+
+int trainFile(const RunOptions& options)
+{
+    return withRanks(options.training.overMpi, [&](World* world) {
+        const auto read = [&] { return withWatchpoints(experimentFor(options), options.training.watch); };
+        return train(options.training, world == nullptr ? read() : sharedExperiment(*world, read), options.file, {}, world);
+    });
 }
 
 } // namespace
@@ -42,10 +51,7 @@ void addRunCommand(CLI::App& app, Action& chosen)
         "Print the ops of a training step with their formats, casts and reasons instead of training");
     addTrainingOptions(*command, options->training);
     command->callback([=, &chosen] {
-        chosen = [=] {
-            return options->printsGraph ? printGraph(*options)
-                                        : train(options->training, experimentFor(*options), options->file);
-        };
+        chosen = [=] { return options->printsGraph ? printGraph(*options) : trainFile(*options); };
     });
 }
 

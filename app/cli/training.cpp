@@ -5,7 +5,9 @@
 #include "app/cli/interrupt.h"
 #include "app/cli/metrics_file.h"
 #include "app/cli/output.h"
+#include "app/cli/outcome.h"
 #include "app/cli/progress.h"
+#include "app/cli/ranks.h"
 #include "app/cli/run_experiment.h"
 #include "app/cli/run_result.h"
 #include "engine/backends/backend_registry.h"
@@ -14,11 +16,16 @@
 #include "engine/train/session.h"
 #include "engine/train/watchpoint.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <memory>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -76,8 +83,50 @@ struct TrainingEnd
     bool isByWatchpoint = false;
 };
 
-/// Trains to the end, until an interrupt or a watchpoint that pauses, or until a file cannot be written.
-TrainingEnd trainToEnd(Session& session, const JsonFiles& files, Progress& progress)
+/// Whether the program that started this one has closed its end of our standard input. What it writes is not read.
+bool hasInputEnded()
+{
+    pollfd input {.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+    if (::poll(&input, 1, 0) <= 0) {
+        return false;
+    }
+    char byte = 0;
+    return (input.revents & POLLIN) == 0 || ::read(STDIN_FILENO, &byte, 1) <= 0;
+}
+
+/// For the program that started this one: {"run": 12, "lane": "FP32"} for each run as soon as it can be read.
+class RunAnnouncer
+{
+public:
+    explicit RunAnnouncer(RunWriter* writer)
+        : m_writer(writer)
+    {
+    }
+
+    void look(const SessionStatus& status)
+    {
+        for (const LaneStatus& lane : status.lanes) {
+            if (m_writer == nullptr || !m_writer->hasRun(lane.id) || m_announced.contains(lane.id)) {
+                continue;
+            }
+            try {
+                printJson({{"run", m_writer->runOf(lane.id)}, {"lane", lane.config->name}}, false);
+                std::fflush(stdout);
+                m_announced.insert(lane.id);
+            } catch (const Error&) { // the file cannot be written at present, of which the end tells
+                return;
+            }
+        }
+    }
+
+private:
+    RunWriter* m_writer;
+    std::set<std::uint32_t> m_announced;
+};
+
+/// Trains to the end, until an interrupt or a watchpoint that pauses, or until a file cannot be written. `announcer` is
+/// null unless attached.
+TrainingEnd trainToEnd(Session& session, const JsonFiles& files, Progress& progress, RunAnnouncer* announcer)
 {
     TrainingEnd end;
     bool started = false;
@@ -88,6 +137,9 @@ TrainingEnd trainToEnd(Session& session, const JsonFiles& files, Progress& progr
             showEvents(session, *status, progress);
         }
         progress.show(*status);
+        if (announcer != nullptr) {
+            announcer->look(*status);
+        }
         const bool over = status->state == SessionState::Finished || status->state == SessionState::Failed;
         if (over || (stop != 0 && status->appliedCommands >= stop)) {
             end.status = status;
@@ -97,7 +149,8 @@ TrainingEnd trainToEnd(Session& session, const JsonFiles& files, Progress& progr
             session.run();
             started = true;
         }
-        if (stop == 0 && (wasInterrupted() || std::ranges::any_of(files, &JsonLines::failed))) {
+        const bool isWantedNoMore = wasInterrupted() || (announcer != nullptr && hasInputEnded());
+        if (stop == 0 && (isWantedNoMore || std::ranges::any_of(files, &JsonLines::failed))) {
             progress.message("stopping");
             stop = session.stop();
         }
@@ -154,7 +207,7 @@ void report(const TrainingOptions& options, const std::string& name, const std::
 {
     const bool stdoutHasLines = options.metrics == "-" || options.census == "-";
     if (options.json) {
-        printJson(resultJson(name, results), !stdoutHasLines);
+        printJson(resultJson(name, results), !stdoutHasLines && !options.isAttached);
     } else if (stdoutHasLines) {
         std::fputs(resultTable(results).c_str(), stderr);
     } else {
@@ -193,20 +246,6 @@ Watchpoint watchpointFrom(const std::string& text)
     return watchpoint;
 }
 
-Experiment withWatchpoints(const Experiment& experiment, const std::vector<std::string>& texts)
-{
-    Experiment watched = experiment;
-    for (const std::string& text : texts) {
-        watched.watchpoints.push_back(watchpointFrom(text));
-        try {
-            checkWatchpoint(watched.watchpoints.back(), watched.lanes, "", fmt::format("--watch {}: ", text));
-        } catch (const Error& error) {
-            throw BadInput(error.what());
-        }
-    }
-    return watched;
-}
-
 /// A census is of every step unless told otherwise; what is only stored, for diagnose, is to cost little.
 SamplingPlan samplingFor(const TrainingOptions& options)
 {
@@ -227,7 +266,70 @@ SamplingPlan samplingFor(const TrainingOptions& options)
     return plan;
 }
 
+/// Processes are lost more easily than one: where runs are stored, checkpoints are too unless they are told where. Into
+/// a folder named as the window names those of its sessions, so that it keeps them from filling the disk.
+CheckpointPlan planOverRanks(
+    CheckpointPlan plan, const std::filesystem::path& database, const std::string& experiment, Progress& progress)
+{
+    if (plan.folder.empty() && !database.empty()) {
+        const auto now = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
+        std::string name = experiment.substr(0, 40);
+        std::ranges::replace_if(
+            name, [](char letter) { return std::isalnum(static_cast<unsigned char>(letter)) == 0; }, '-');
+        const auto milliseconds = now.time_since_epoch().count() % 1000;
+        plan.folder = database.parent_path() / "checkpoints"
+            / fmt::format("{:%Y-%m-%d_%H-%M-%S}-{:03}_{}",
+                fmt::gmtime(std::chrono::system_clock::to_time_t(now)), milliseconds, name);
+    }
+    if (!plan.folder.empty()) {
+        if (plan.everySteps == 0 && plan.everySeconds == 0) {
+            plan.everySeconds = 20;
+        }
+        progress.message("checkpoints go to " + plan.folder.string());
+    }
+    return plan;
+}
+
+/// What a rank other than 0 does: trains as rank 0 says, and is silent.
+int follow(const TrainingOptions& options, const Experiment& experiment, std::vector<ResumedLane> resumed, World& world)
+{
+    SessionOptions sessionOptions;
+    sessionOptions.device = options.device;
+    sessionOptions.threads = options.threads;
+    sessionOptions.baselineInterval = 0;
+    sessionOptions.sampling = samplingFor(options);
+    sessionOptions.resumed = std::move(resumed);
+    sessionOptions.ranks = world.communicator();
+    Session session(experiment, sessionOptions);
+    session.waitUntilIdle();
+    session.run();
+    session.waitUntilIdle();
+    const std::shared_ptr<const SessionStatus> status = session.status();
+    if (status->state == SessionState::Failed) {
+        throw AgreedEnd(exitFailed, status->message);
+    }
+    for (const LaneStatus& lane : status->lanes) {
+        if (lane.status == RunStatus::Failed) {
+            throw Error(ErrorCode::BackendFailure, fmt::format("{}: {}", lane.config->name, lane.message));
+        }
+    }
+    return exitDone;
+}
+
 } // namespace
+
+Experiment withWatchpoints(Experiment experiment, const std::vector<std::string>& texts)
+{
+    for (const std::string& text : texts) {
+        experiment.watchpoints.push_back(watchpointFrom(text));
+        try {
+            checkWatchpoint(experiment.watchpoints.back(), experiment.lanes, "", fmt::format("--watch {}: ", text));
+        } catch (const Error& error) {
+            throw BadInput(error.what());
+        }
+    }
+    return experiment;
+}
 
 void checkDevice(const std::string& name)
 {
@@ -251,9 +353,12 @@ std::unique_ptr<RunWriter> openWriter(const std::filesystem::path& file)
 }
 
 int train(const TrainingOptions& options, const Experiment& experiment, const std::string& source,
-    std::vector<ResumedLane> resumed)
+    std::vector<ResumedLane> resumed, World* world)
 {
     checkDevice(options.device);
+    if (world != nullptr && world->rank() != 0) {
+        return follow(options, experiment, std::move(resumed), *world);
+    }
     const std::filesystem::path database
         = options.database.empty() ? RunStore::defaultPath() : std::filesystem::path(options.database);
     const std::unique_ptr<RunWriter> writer = options.noDatabase ? nullptr : openWriter(database);
@@ -272,13 +377,18 @@ int train(const TrainingOptions& options, const Experiment& experiment, const st
     }
     const std::unique_ptr<TensorDump> dump
         = options.dumpFolder.empty() ? nullptr : std::make_unique<TensorDump>(options.dumpFolder);
-    const Experiment watched = withWatchpoints(experiment, options.watch);
+    Progress progress;
     LaneTally tally;
     SessionOptions sessionOptions;
     sessionOptions.device = options.device;
     sessionOptions.threads = options.threads;
     sessionOptions.observers = {&tally};
     sessionOptions.checkpoints = options.checkpoints;
+    if (world != nullptr) {
+        sessionOptions.ranks = world->communicator();
+        sessionOptions.checkpoints = planOverRanks(options.checkpoints,
+            options.noDatabase ? std::filesystem::path() : database, experiment.name, progress);
+    }
     sessionOptions.resumed = std::move(resumed);
     if (writer) {
         sessionOptions.observers.push_back(writer.get());
@@ -292,17 +402,21 @@ int train(const TrainingOptions& options, const Experiment& experiment, const st
     sessionOptions.sampling = samplingFor(options);
 
     catchInterrupts();
-    Progress progress;
+    RunAnnouncer announcer(writer.get());
     TrainingEnd end;
     {
-        Session session(watched, sessionOptions);
-        end = trainToEnd(session, files, progress);
+        Session session(experiment, sessionOptions);
+        end = trainToEnd(session, files, progress, options.isAttached ? &announcer : nullptr);
         showEvents(session, *end.status, progress);
     }
     progress.clear();
     const std::shared_ptr<const SessionStatus> status = end.status;
     if (status->state == SessionState::Failed) {
-        throw Error(status->error, fmt::format("{}: {}", source, status->message));
+        const Error error(status->error, fmt::format("{}: {}", source, status->message));
+        if (world != nullptr) {
+            throw AgreedEnd(outcomeOf(std::make_exception_ptr(error)).code, error.what());
+        }
+        throw error;
     }
     std::vector<LaneResult> results = resultsOf(*status, tally);
     std::vector<std::string> problems;
@@ -373,6 +487,10 @@ void addTrainingOptions(CLI::App& command, TrainingOptions& options)
             "repeated. Actions: pause (which ends the command, with exit code 0), snapshot, fork, set PATH=VALUE")
         ->allow_extra_args(false);
     command.add_flag("--json", options.json, "Print the result as JSON");
+    addRanksOption(command, options.overMpi);
+    command.add_flag("--attached", options.isAttached,
+        "For a program that starts this one: stop as by Ctrl+C when standard input ends, and print a JSON line for each "
+        "run as soon as it is in the database");
     command.footer("Ctrl+C stops within one step and keeps what was trained; the exit code is then 1.");
 }
 

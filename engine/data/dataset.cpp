@@ -1,6 +1,7 @@
 #include "engine/data/dataset.h"
 
 #include "engine/core/error.h"
+#include "engine/core/hash.h"
 #include "engine/core/text.h"
 #include "engine/data/sources.h"
 #include "engine/data/split.h"
@@ -162,6 +163,20 @@ void gatherLabels(const Dataset& dataset, std::span<const std::uint32_t> indices
 void gatherTargets(const Dataset& dataset, std::span<const std::uint32_t> indices, std::span<float> into)
 {
     gatherRows<float>(dataset.targets, dataset.targetWidth, dataset.targetWidth, indices, into, std::identity {});
+}
+
+std::uint64_t contentsHash(const Dataset& dataset)
+{
+    std::uint64_t hash = fnvOffset;
+    const auto add = [&hash](const auto& values) { hash = fnv1a(std::as_bytes(std::span(values)), hash); };
+    add(dataset.inputs);
+    add(dataset.pixels);
+    add(dataset.tokens);
+    add(dataset.labels);
+    add(dataset.targets);
+    add(dataset.train);
+    add(dataset.validation);
+    return hash;
 }
 
 } // namespace mantissa

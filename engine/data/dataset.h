@@ -57,6 +57,9 @@ Dataset loadDataset(const DataConfig& config, std::uint64_t seed, const std::fil
 /// Data with a label for each token it leaves as it is.
 void labelsToTargets(Dataset& dataset);
 
+/// A fingerprint of all samples, labels and targets, and of what is held out.
+std::uint64_t contentsHash(const Dataset& dataset);
+
 /// Copy the samples with the given indices into the caller's memory: inputs or tokens [m, f], labels [m] or [m, f],
 /// targets [m, t], where m is the number of indices. They allocate nothing. Throw Error (ShapeMismatch) if the size of
 /// `into` is another.

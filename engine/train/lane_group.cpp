@@ -76,6 +76,9 @@ struct LaneGroup::Member
     std::vector<float> weights; ///< for measuring distances
     StepRecord newest; ///< of the step just trained
     std::string failure;
+    bool isCancelled = false; ///< the failure is that a stop was asked for in mid-step
+    std::shared_ptr<const Checkpoint> kept; ///< over several processes: of a step boundary, should the next step fail
+    bool isKeptWritten = false;
     std::string initialWeightsHash;
     std::int64_t savedAt = -1; ///< the step of the newest checkpoint
     SnapshotRing snapshots;
@@ -153,6 +156,23 @@ LaneGroup::LaneGroup(
     , m_startedAt(steadySeconds())
 {
     m_experiment.directory = absolutePath(m_experiment.directory);
+    m_saves = !m_checkpoints.plan().folder.empty();
+    if (!m_options.ranks) {
+        makeMembers();
+        return;
+    }
+    m_lockstep = std::make_unique<RankLockstep>(m_options.ranks);
+    std::string failure;
+    try {
+        makeMembers();
+    } catch (const std::exception& error) {
+        failure = error.what();
+    }
+    agree(failure);
+}
+
+void LaneGroup::makeMembers()
+{
     keepStatesForForks();
     for (const LaneConfig& config : m_experiment.lanes) {
         const auto resumed = std::ranges::find_if(m_options.resumed,
@@ -208,7 +228,8 @@ std::unique_ptr<LaneGroup::Member> LaneGroup::resumeMember(std::uint32_t id, con
     made->initialConfig = checkpoint.initial;
     made->lane = std::make_unique<Lane>(
         id, checkpoint.state, m_datasets.get(checkpoint.state.config), m_backend, m_threadsPerLane, m_options.ranks);
-    if (made->lane->weightsHash() != checkpoint.weightsHash) {
+    // The hash is of rank 0's weights; other ranks may have drifted from them.
+    if (leads() && made->lane->weightsHash() != checkpoint.weightsHash) {
         throw Error(ErrorCode::InvalidArgument,
             fmt::format("{}: its weights are not those that were saved (hash {}, saved as {}); it is damaged. Resume "
                         "from an older checkpoint.",
@@ -344,6 +365,9 @@ void LaneGroup::stepMember(std::size_t index)
         }
         stepping.trainingSeconds += steadySeconds() - before;
         stepping.lane->validateIfDue(m_records[index], m_interrupt);
+    } catch (const Error& error) {
+        stepping.failure = error.what();
+        stepping.isCancelled = error.code() == ErrorCode::Cancelled;
     } catch (const std::exception& error) {
         stepping.failure = error.what();
     }
@@ -351,9 +375,14 @@ void LaneGroup::stepMember(std::size_t index)
 
 std::span<const StepRecord> LaneGroup::step()
 {
-    const std::int64_t now = nextStep();
     m_pauseReason.clear();
     m_stepping.clear();
+    if (m_lockstep && !takeWord()) {
+        m_rankRecords.clear();
+        m_samples.clear();
+        return {};
+    }
+    const std::int64_t now = nextStep();
     for (const auto& member : m_members) {
         if (member->canStep() && member->lane->nextStep() == now) {
             if (!member->isStarted) {
@@ -501,7 +530,7 @@ void LaneGroup::keepIfDue(Member& member)
 
 void LaneGroup::saveIfDue(Member& member)
 {
-    if (!member.isEnded && m_checkpoints.isDue(member.lane->id(), member.lane->nextStep())) {
+    if (!m_lockstep && !member.isEnded && m_checkpoints.isDue(member.lane->id(), member.lane->nextStep())) {
         save(member);
     }
 }
@@ -510,7 +539,10 @@ void LaneGroup::save(Member& member)
 {
     if (member.savedAt != member.lane->nextStep()) {
         member.savedAt = member.lane->nextStep();
-        m_checkpoints.add(member.lane->id(), checkpointOf(member));
+        Checkpoint checkpoint = checkpointOf(member); // over several processes: with all of them
+        if (leads()) {
+            m_checkpoints.add(member.lane->id(), std::move(checkpoint));
+        }
     }
 }
 
@@ -563,7 +595,7 @@ void LaneGroup::keepStatesForForks()
     constexpr std::int64_t every = 20; // steps that a fork trains again at most
     const bool forks = std::ranges::any_of(m_experiment.watchpoints,
         [](const Watchpoint& watchpoint) { return watchpoint.isOn && watchpoint.action == WatchAction::Fork; });
-    if (!forks || m_options.snapshotInterval > 0) {
+    if (!forks || m_lockstep || m_options.snapshotInterval > 0) {
         return;
     }
     m_options.snapshotInterval = every;
@@ -594,6 +626,9 @@ void LaneGroup::setWatchpoints(const std::vector<Watchpoint>& watchpoints)
 
 void LaneGroup::watch(Member& member, const StepRecord& record)
 {
+    if (!leads()) {
+        return; // what rank 0's watchpoints change, it tells the others
+    }
     const Lane* const lane = member.lane.get();
     const auto firings = member.watch.next(record, [lane](std::string_view layer) { return lane->layerShares(layer); });
     for (const WatchFiring& firing : firings) {
@@ -631,16 +666,20 @@ void LaneGroup::act(Member& member, const Watchpoint& watchpoint, std::int64_t s
     case WatchAction::Pause:
         break; // of all lanes, once they have made this step
     case WatchAction::Snapshot:
-        keepState(member);
-        break;
     case WatchAction::Fork:
-        forkBefore(member, step);
+        if (m_lockstep) {
+            throw Error(ErrorCode::InvalidArgument, "Over several processes, watchpoints can pause and set only.");
+        }
+        watchpoint.action == WatchAction::Fork ? forkBefore(member, step) : keepState(member);
         break;
     case WatchAction::Set:
         for (const auto& [path, value] : watchpoint.set) {
             Event event = member.lane->set(path, value);
             event.scripted = true; // as planned, not by a person
             emit(&member, std::move(event));
+            if (m_lockstep) {
+                m_changes.push_back({member.lane->id(), path, value});
+            }
         }
         break;
     }
@@ -679,12 +718,120 @@ void LaneGroup::forkBefore(Member& member, std::int64_t step)
     copy.watch = LaneWatch(m_experiment.watchpoints, name, *copy.lane->graph(), true);
 }
 
+// --- several processes ---
+
+/// All must train the same, or their sum means nothing.
+void LaneGroup::agree(const std::string& failure)
+{
+    std::vector<RankLockstep::Mark> marks;
+    const auto hashOf = [](const std::string& text, std::uint64_t hash = fnvOffset) {
+        return fnv1a(std::as_bytes(std::span(text)), hash);
+    };
+    for (const auto& member : m_members) {
+        const std::string& name = member->lane->config()->name;
+        marks.push_back({fmt::format("the settings of lane \"{}\"", name),
+            hashOf(member->lane->config()->document.dump(), static_cast<std::uint64_t>(m_threadsPerLane))});
+        marks.push_back(
+            {fmt::format("the data of lane \"{}\"", name), contentsHash(*m_datasets.get(*member->lane->config()))});
+        marks.push_back({fmt::format("the initial weights of lane \"{}\"", name), hashOf(member->initialWeightsHash)});
+    }
+    m_lockstep->agree(failure, marks);
+    const auto saved = m_lockstep->next({.keepsStates = m_saves});
+    m_saves = saved.keepsStates;
+}
+
+/// What can still be saved of a lane whose ranks cannot all be asked any more.
+void LaneGroup::saveKept(Member& member)
+{
+    if (leads() && member.kept && !std::exchange(member.isKeptWritten, true)) {
+        m_checkpoints.add(member.lane->id(), *member.kept);
+    }
+}
+
+/// Over several processes, a rank may be lost at the very end.
+void LaneGroup::saveAtEnd(Member& member)
+{
+    try {
+        save(member);
+    } catch (const std::exception& error) {
+        member.summary.message = fmt::format("The state at the end could not be saved: {}", error.what());
+        saveKept(member);
+    }
+}
+
+/// Over several processes: does what rank 0 wants before the next step. False if there is none.
+bool LaneGroup::takeWord()
+{
+    RankLockstep::Word word;
+    try {
+        word = m_lockstep->next({.keepsStates = leads() && wantsStates(), .changes = m_changes});
+    } catch (const Error& error) {
+        for (const auto& member : m_members) {
+            if (!member->isEnded) {
+                member->failure = error.what();
+                member->isCancelled = error.code() == ErrorCode::Cancelled;
+                endIfDone(*member);
+            }
+        }
+        return false;
+    }
+    m_changes.clear();
+    if (!leads()) {
+        if (word.stops) {
+            stopAll();
+            return false;
+        }
+        for (const nlohmann::json& change : word.changes) {
+            member(change.at(0).get<std::uint32_t>()).lane->set(change.at(1).get<std::string>(), change.at(2));
+        }
+    }
+    if (word.keepsStates) {
+        keepStates();
+    }
+    return true;
+}
+
+/// Checkpoints that are due, and else often enough that little is lost with a rank, but never so often that training
+/// slows down by more than a few percent.
+bool LaneGroup::wantsStates()
+{
+    if (!m_saves) {
+        return false;
+    }
+    constexpr double costs = 20;
+    if (m_keptAt == 0 || steadySeconds() - m_keptAt > costs * m_keepingSeconds) {
+        return true;
+    }
+    return std::ranges::any_of(m_members, [this](const auto& member) {
+        return member->canStep() && m_checkpoints.isDue(member->lane->id(), member->lane->nextStep());
+    });
+}
+
+void LaneGroup::keepStates()
+{
+    const double before = steadySeconds();
+    for (const auto& member : m_members) {
+        if (!member->canStep()) {
+            continue;
+        }
+        const std::int64_t step = member->lane->nextStep();
+        member->kept = std::make_shared<const Checkpoint>(checkpointOf(*member));
+        member->isKeptWritten = member->savedAt == step;
+        if (leads() && step > 0 && !member->isKeptWritten && m_checkpoints.isDue(member->lane->id(), step)) {
+            m_checkpoints.add(member->lane->id(), *member->kept);
+            member->isKeptWritten = true;
+        }
+    }
+    m_keptAt = steadySeconds();
+    m_keepingSeconds = m_keptAt - before;
+}
+
 // --- ends ---
 
 void LaneGroup::endIfDone(Member& member)
 {
     if (!member.failure.empty()) {
-        end(member, RunStatus::Failed, member.failure);
+        end(member, member.isCancelled ? RunStatus::Stopped : RunStatus::Failed, member.failure);
     } else if (member.lane->hasDiverged()) {
         end(member, RunStatus::Diverged,
             fmt::format("The weights are not finite any more since step {}.", member.lane->nextStep() - 1));
@@ -730,7 +877,9 @@ void LaneGroup::end(Member& member, RunStatus status, const std::string& message
     summary.validationLoss = std::numeric_limits<double>::quiet_NaN();
     summary.validationAccuracy = std::numeric_limits<double>::quiet_NaN();
     // Whoever stops a run waits for it: going through a large validation set would take far longer than a step.
-    if (status != RunStatus::Stopped && !summary.weightsHash.empty()) {
+    // So does mpirun when a rank is lost, and not for long.
+    const bool hasLostRanks = m_lockstep && !member.failure.empty();
+    if (status != RunStatus::Stopped && !hasLostRanks && !summary.weightsHash.empty()) {
         validate(member);
     }
     summary.unixSeconds = unixSeconds();
@@ -748,8 +897,12 @@ void LaneGroup::end(Member& member, RunStatus status, const std::string& message
         }
     };
     const bool canGoOn = status == RunStatus::Finished || status == RunStatus::Stopped;
-    if (canGoOn && member.isStarted && !m_checkpoints.plan().folder.empty()) {
-        save(member);
+    if (hasLostRanks && m_saves) {
+        saveKept(member);
+    } else if (canGoOn && member.isStarted && m_saves) {
+        saveAtEnd(member);
+    }
+    if (m_saves && member.isStarted) {
         m_checkpoints.flush(); // its event belongs to the run, which ends here
         reportCheckpoints();
     }
@@ -763,6 +916,15 @@ void LaneGroup::end(Member& member, RunStatus status, const std::string& message
 
 void LaneGroup::stopAll()
 {
+    if (m_lockstep && m_lockstep->leads() && isActive()) {
+        try {
+            m_lockstep->next({.stops = true});
+        } catch (const std::exception& error) {
+            for (const auto& member : m_members) {
+                member->failure = error.what();
+            }
+        }
+    }
     for (const auto& member : m_members) {
         if (!member->isEnded) {
             end(*member, RunStatus::Stopped, m_pauseReason);

@@ -4,6 +4,7 @@
 #include "engine/train/dataset_cache.h"
 #include "engine/train/lane.h"
 #include "engine/train/lane_pool.h"
+#include "engine/train/rank_lockstep.h"
 #include "engine/train/run_observer.h"
 #include "engine/train/session.h"
 #include "engine/train/snapshot_ring.h"
@@ -24,7 +25,7 @@ public:
     /// Receives every event, lifecycle and settings alike.
     using EventSink = std::function<void(const Event&)>;
 
-    /// Loads data and compiles all lanes. Throws Error.
+    /// Loads data and compiles all lanes. Throws Error; over several processes, in all of them if one cannot.
     /// `interrupt`, which must outlive the group, cuts validations short while it is set.
     LaneGroup(
         Experiment experiment, const SessionOptions& options, EventSink onEvent, const std::atomic<bool>& interrupt);
@@ -92,6 +93,14 @@ public:
 private:
     struct Member;
 
+    void makeMembers();
+    void agree(const std::string& failure);
+    [[nodiscard]] bool leads() const { return !m_lockstep || m_lockstep->leads(); }
+    bool takeWord();
+    void saveKept(Member& member);
+    void saveAtEnd(Member& member);
+    void keepStates();
+    [[nodiscard]] bool wantsStates();
     std::unique_ptr<Member> makeMember(std::uint32_t id, LaneConfig config, std::vector<ScriptedEvent> events);
     std::unique_ptr<Member> resumeMember(std::uint32_t id, const ResumedLane& resumed);
     void keepIfDue(Member& member);
@@ -132,6 +141,11 @@ private:
     LanePool m_pool;
     DatasetCache m_datasets;
     CheckpointKeeper m_checkpoints;
+    std::unique_ptr<RankLockstep> m_lockstep; ///< with other processes; null: there are none
+    bool m_saves = false; ///< checkpoints are written, by rank 0
+    nlohmann::json m_changes = nlohmann::json::array(); ///< for the other processes: [lane, path, value] each
+    double m_keptAt = 0; ///< when states were kept, and how long that took
+    double m_keepingSeconds = 0;
     std::vector<std::unique_ptr<Member>> m_members;
     std::vector<Member*> m_stepping; ///< of the present step
     std::vector<StepRecord> m_records; ///< of m_stepping

@@ -40,6 +40,7 @@ class LiveChanges;
 class MessageBar;
 class OpMapPanel;
 class ResumeDialog;
+class RankJob;
 class RunBar;
 class RunLoader;
 class RunsView;
@@ -244,6 +245,10 @@ private:
     void showImported(const QList<RunId>& runs, const QStringList& notes);
     void watchLog(ImportJob* job);
 
+    // main_window_ranks.cpp
+    void askForRanks();
+    void watchRanks(RankJob* job, const QString& what);
+
     // main_window_files.cpp
     void hideForPresenting();
     void openExperiment(Experiment experiment, const std::filesystem::path& file);
@@ -295,6 +300,7 @@ private:
     QDockWidget* m_lessonDock = nullptr;
     QMenu* m_recentMenu = nullptr;
     QMenu* m_watchedMenu = nullptr;
+    QMenu* m_ranksMenu = nullptr;
     QActionGroup* m_themes = nullptr;
     QActionGroup* m_languages = nullptr;
     QAction* m_presenter = nullptr;
