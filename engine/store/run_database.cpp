@@ -56,6 +56,16 @@ std::string immutableUri(const fs::path& file)
     return uri + "?immutable=1";
 }
 
+void refuseFolder(const fs::path& file)
+{
+    std::error_code error;
+    if (fs::is_directory(file, error)) {
+        throw Error(ErrorCode::Io,
+            fmt::format("{} is a folder, not a database of runs: name a file in it, such as {}.", file.string(),
+                (file / "runs.db").string()));
+    }
+}
+
 /// Two programs that make the same file at once collide here, and SQLite's own busy timeout does not cover this switch.
 void switchToWal(SQLite::Database& connection)
 {
@@ -110,11 +120,7 @@ void RunDatabase::openReadWrite()
                     m_file.parent_path().string(), error.message()));
         }
     }
-    if (fs::is_directory(m_file, error)) {
-        throw Error(ErrorCode::Io,
-            fmt::format("{} is a folder, not a database of runs: name a file in it, such as {}.", m_file.string(),
-                (m_file / "runs.db").string()));
-    }
+    refuseFolder(m_file);
     guarded("opening it", [this] {
         open(m_file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
         checkSchema(*m_connection, m_file);
@@ -135,6 +141,7 @@ void RunDatabase::openReadOnly(Older older)
             fmt::format(
                 "There is no database of runs at {}: train something, or choose another file.", m_file.string()));
     }
+    refuseFolder(m_file);
     guarded("opening it", [this, older] {
         try {
             open(m_file.string(), SQLite::OPEN_READONLY);

@@ -393,6 +393,8 @@ private slots:
                                << "A newer Mantissa wrote";
         QTest::newRow("another program's") << "another's"
                                            << "another program's database";
+        QTest::newRow("a folder") << "a folder"
+                                  << "is a folder, not a database";
         QTest::newRow("itself") << "itself"
                                 << "cannot be merged into itself";
     }
@@ -410,6 +412,8 @@ private slots:
         std::array from {file("good.db"), file("bad.db")};
         if (kind == "missing") {
             from[1] = file("none.db");
+        } else if (kind == "a folder") {
+            from[1] = file("");
         } else if (kind == "damaged") {
             std::fstream bytes(file("bad.db"), std::ios::in | std::ios::out | std::ios::binary);
             const auto size = static_cast<std::streamoff>(fs::file_size(file("bad.db")));

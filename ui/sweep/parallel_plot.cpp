@@ -278,18 +278,17 @@ void ParallelPlot::paintAxis(QPainter& painter, const Scene& scene, std::size_t 
         painter.setBrush(Qt::NoBrush);
         painter.drawRect(box);
     }
-    const QFontMetricsF metrics(font());
+    QFont titleFont = font();
+    titleFont.setBold(axis.isResult);
+    const QFontMetricsF metrics(titleFont);
     const double room = std::min(2 * scene.distance, scene.area.width()) - 2 * spacing;
     const QString title
         = metrics.elidedText(axis.isLog ? tr("%1 (log)").arg(axis.title) : axis.title, Qt::ElideMiddle, room);
-    const double wide = metrics.horizontalAdvance(title) + 1;
-    const double most = scene.area.right() + metrics.averageCharWidth() * 5;
-    QFont titleFont = font();
-    titleFont.setBold(axis.isResult);
+    const double wide = metrics.horizontalAdvance(title) + 2;
     painter.setFont(titleFont);
     painter.setPen(scene.colors.text);
-    const QRectF titleBox(std::clamp(x - wide / 2, 0.0, std::max(most - wide, 0.0)),
-        scene.titlesTop + (index % 2 == 0 ? 0 : scene.lineHeight), wide * 1.1, scene.lineHeight);
+    const QRectF titleBox(std::clamp(x - wide / 2, 0.0, std::max(scene.legend.right() - wide, 0.0)),
+        scene.titlesTop + (index % 2 == 0 ? 0 : scene.lineHeight), wide, scene.lineHeight);
     painter.drawText(titleBox, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextDontClip, title);
 
     painter.setFont(scene.numbers);

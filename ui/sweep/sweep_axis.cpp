@@ -141,8 +141,9 @@ std::vector<SweepAxis> axesOf(const SweepTable& table)
     }
     for (const SweepResult result : allSweepResults) {
         SweepAxis axis = resultAxis(table, result);
+        const auto known = std::ranges::find_if(axis.places, [](const auto& place) { return place.has_value(); });
         const bool isSame
-            = std::ranges::all_of(axis.places, [&axis](const auto& place) { return place == axis.places.front(); });
+            = std::ranges::all_of(axis.places, [&](const auto& place) { return !place || place == *known; });
         if (!isSame || result == SweepResult::FinalLoss) {
             axes.push_back(std::move(axis));
         }

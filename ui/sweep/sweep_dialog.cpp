@@ -17,6 +17,8 @@
 #include <QPushButton>
 #include <QVBoxLayout>
 
+#include <fmt/format.h>
+
 namespace mantissa {
 
 namespace {
@@ -42,7 +44,7 @@ QStringList settingPaths()
 
 nlohmann::json valuesFrom(const QString& text)
 {
-    nlohmann::json values = nlohmann::json::parse("[" + text.toStdString() + "]", nullptr, false);
+    nlohmann::json values = nlohmann::json::parse(fmt::format("[{}]", text.toStdString()), nullptr, false);
     if (!values.is_discarded()) {
         return values;
     }

@@ -57,6 +57,7 @@ SweepPanel::SweepPanel(SessionController* controller, QWidget* parent)
     , m_new(new QPushButton(tr("&New sweep\u2026")))
     , m_open(new QPushButton(tr("&Open sweep\u2026")))
     , m_cancel(new QPushButton(tr("Cancel")))
+    , m_export(new QToolButton)
     , m_progress(new QProgressBar)
     , m_state(new QLabel)
     , m_plot(new ParallelPlot)
@@ -93,6 +94,7 @@ SweepPanel::SweepPanel(SessionController* controller, QWidget* parent)
         if (!why.isEmpty()) {
             emit problem(why);
         }
+        m_awaited.clear();
         m_archive->reload();
     });
     connect(m_plot, &ParallelPlot::rowSelected, this, &SweepPanel::select);
@@ -142,7 +144,7 @@ void SweepPanel::makeTable()
     m_table->verticalHeader()->setDefaultSectionSize(m_table->fontMetrics().height() + gap);
     m_table->horizontalHeader()->setHighlightSections(false);
     m_table->horizontalHeader()->setSectionsMovable(true);
-    m_table->horizontalHeader()->setDefaultSectionSize(m_table->fontMetrics().averageCharWidth() * 15);
+    m_table->horizontalHeader()->setDefaultSectionSize(m_table->fontMetrics().averageCharWidth() * 13);
     connect(
         m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
             if (!m_isSelecting && current.isValid()) {
@@ -174,15 +176,14 @@ void SweepPanel::makeLayout()
     m_smoothing->setAccessibleName(tr("Smoothing"));
     m_smoothing->setToolTip(tr("Smoothing of the curves"));
     m_smoothing->setMaximumWidth(90);
-    auto* exportButton = new QToolButton;
-    exportButton->setText(tr("Export"));
-    exportButton->setAutoRaise(true);
-    exportButton->setPopupMode(QToolButton::InstantPopup);
-    auto* exports = new QMenu(exportButton);
+    m_export->setText(tr("Export"));
+    m_export->setAutoRaise(true);
+    m_export->setPopupMode(QToolButton::InstantPopup);
+    auto* exports = new QMenu(m_export);
     exports->addAction(tr("Copy table as text"), this, &SweepPanel::copyTable);
     exports->addAction(tr("Copy picture"), this, &SweepPanel::copyPicture);
     exports->addAction(tr("Save as PNG, PDF, SVG or CSV\u2026"), this, &SweepPanel::showExportDialog);
-    exportButton->setMenu(exports);
+    m_export->setMenu(exports);
 
     auto* bar = new QHBoxLayout;
     bar->setContentsMargins(margin, gap, gap, gap);
@@ -192,7 +193,7 @@ void SweepPanel::makeLayout()
     bar->addWidget(m_open);
     bar->addWidget(m_progress);
     bar->addWidget(m_cancel);
-    bar->addWidget(exportButton);
+    bar->addWidget(m_export);
     auto* tools = new QHBoxLayout;
     tools->setContentsMargins(margin, 0, margin, gap);
     tools->setSpacing(margin);
@@ -243,13 +244,12 @@ void SweepPanel::start(const Sweep& sweep)
     if (isTraining() || m_controller->database().empty()) {
         return;
     }
-    m_trainedId = QString::fromStdString(sweep.points.front().id);
     m_progress->setRange(0, 1);
     m_progress->setValue(0);
     m_progress->setFormat(QString());
     m_training->start(sweepRuns(m_controller->database(), sweep));
     updateTraining();
-    choose(m_trainedId);
+    choose(QString::fromStdString(sweep.points.front().id));
 }
 
 void SweepPanel::startFile(const QString& file)
@@ -326,19 +326,19 @@ void SweepPanel::fillSweeps()
                 .arg(QString::fromStdString(table.name), formatCount(static_cast<qint64>(table.rows.size()))),
             QString::fromStdString(table.id));
     }
-    choose(before);
+    const int at = m_sweeps->findData(m_awaited.isEmpty() ? before : m_awaited);
+    if (at >= 0) {
+        m_awaited.clear();
+    }
+    // One that has no run yet is waited for, and else the newest is shown.
+    m_sweeps->setCurrentIndex(at >= 0 || !m_awaited.isEmpty() ? at : m_tables.empty() ? -1 : 0);
 }
 
 void SweepPanel::choose(const QString& id)
 {
-    const int at = m_sweeps->findData(id);
-    if (at >= 0 && at != m_sweeps->currentIndex()) {
-        m_sweeps->setCurrentIndex(at);
-        showSweep();
-    } else if (at < 0 && id == m_trainedId) {
-        // As soon as it has a run.
-        m_sweeps->setCurrentIndex(-1);
-    }
+    m_awaited = id;
+    fillSweeps();
+    showSweep();
 }
 
 const SweepTable* SweepPanel::chosen() const
@@ -356,10 +356,17 @@ SweepResult SweepPanel::coloredBy() const
 void SweepPanel::showSweep()
 {
     const SweepTable* table = chosen();
-    if (table == nullptr || !m_trouble.isEmpty()) {
+    const bool isThere = table != nullptr && m_trouble.isEmpty();
+    for (QWidget* control : std::initializer_list<QWidget*> {m_sweeps, m_color, m_smoothing, m_log, m_export}) {
+        control->setEnabled(isThere);
+    }
+    if (!isThere) {
         showNothing();
         return;
     }
+    const auto before = m_plot->selected();
+    const auto& shown = m_model->table().rows;
+    const auto selected = before && *before < shown.size() ? shown[*before].run : std::nullopt;
     m_model->show(*table);
     const ResultRange range(*table, coloredBy());
     std::vector<QColor> colors;
@@ -371,6 +378,10 @@ void SweepPanel::showSweep()
     for (QWidget* part : std::initializer_list<QWidget*> {m_curveSide, m_table}) {
         part->show();
     }
+    // Rows come in between while it trains: the run stays selected, not its row.
+    const auto again = std::ranges::find_if(
+        table->rows, [&selected](const SweepRow& row) { return selected && row.run && row.run->id == selected->id; });
+    select(again == table->rows.end() ? -1 : static_cast<int>(again - table->rows.begin()));
     loadCurves();
     showKept();
 }
@@ -574,7 +585,7 @@ void SweepPanel::showEvent(QShowEvent* event)
 {
     QWidget::showEvent(event);
     if (!m_controller->database().empty()) {
-        m_archive->reloadIfChanged();
+        m_isLoaded ? m_archive->reloadIfChanged() : m_archive->reload();
         m_timer.start();
     }
 }

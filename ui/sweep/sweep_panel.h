@@ -23,6 +23,7 @@ class QPushButton;
 class QSlider;
 class QSplitter;
 class QTableView;
+class QToolButton;
 
 namespace mantissa {
 
@@ -110,6 +111,7 @@ private:
     QPushButton* m_new;
     QPushButton* m_open;
     QPushButton* m_cancel;
+    QToolButton* m_export;
     QProgressBar* m_progress;
     QLabel* m_state;
     ParallelPlot* m_plot;
@@ -125,7 +127,7 @@ private:
     QHash<RunId, ThinCurve> m_thin;
     QHash<RunId, std::int64_t> m_thinSteps; ///< that a curve was read, or asked for, with
     QString m_trouble;
-    QString m_trainedId; ///< of the sweep that trains
+    QString m_awaited; ///< id of a sweep to show as soon as it has a run
     bool m_isLoaded = false;
     bool m_isSelecting = false;
 };
