@@ -31,6 +31,8 @@ struct PrecisionConfig
     std::string weights = "master";
     /// Op kind ("relu") or node name ("fc1") -> "fp32", "fp16", "bf16"; with ".accumulate" behind it, of its sums.
     std::map<std::string, std::string> overrides;
+    bool tf32 = false; ///< FP32 matrix products on a GPU: operands cut to 10 fraction bits
+    bool reducedSums = false; ///< FP16 matrix products on a GPU: summed up in FP16
     bool operator==(const PrecisionConfig&) const = default;
 
     [[nodiscard]] bool hasHalfWeights() const { return weights != "master"; }
@@ -83,6 +85,7 @@ struct LaneConfig
 {
     std::string name;
     std::string color; ///< "#RRGGBB"; empty: the window chooses
+    std::string device = "session"; ///< the session's, or one of backendByName()'s
     std::uint64_t seed = 1;
     std::int64_t steps = 300;
     DataConfig data;
@@ -166,7 +169,8 @@ void checkEvents(
     const std::vector<ScriptedEvent>& events, const std::vector<LaneConfig>& lanes, const std::string& source);
 
 /// The experiment's document as its lanes, events and watchpoints are now: settings that all lanes share at the top,
-/// lanes as patches, without the expectations of lanes that are gone. parseExperiment(result) gives the same lanes back.
+/// lanes as patches, without the expectations of lanes that are gone. parseExperiment(result) gives the same lanes
+/// back.
 nlohmann::json composeExperiment(const Experiment& experiment);
 
 } // namespace mantissa

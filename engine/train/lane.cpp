@@ -4,6 +4,7 @@
 #include "engine/formats/convert.h"
 #include "engine/optim/schedule.h"
 #include "engine/train/lane_document.h"
+#include "engine/train/lane_products.h"
 #include "engine/train/memory_planner.h"
 #include "engine/train/model_task.h"
 #include "engine/train/setting_table.h"
@@ -227,7 +228,7 @@ void Lane::startFrom(const std::map<std::string, std::vector<float>>& values)
 void Lane::compile(const LaneConfig& config)
 {
     StepGraph step = buildStepGraph(config, trainingTask(config, *m_data));
-    auto executor = std::make_unique<Executor>(step.graph, m_backend, m_threads);
+    auto executor = std::make_unique<Executor>(step.graph, m_backend, m_threads, productsOn(m_backend, config));
     if (m_executor) {
         copyState(*m_executor, *executor);
     }
@@ -402,11 +403,11 @@ StepRecord Lane::step(const StepWatcher& watcher, const NodeWatcher& nodes)
     record.scale = m_scaler->scale();
     record.lr = nextLr();
     writeScalars();
+    m_executor->startTiming();
     runMicroBatches(record, watcher, nodes);
     runBlocks(record, watcher);
 
     PhaseTimer timer;
-    m_executor->downloadStepOutputs();
     record.loss = stepLoss(record.droppedMicroBatches);
     record.lossFinite = std::isfinite(record.loss) && record.droppedMicroBatches == 0;
     reportGradients(record);
@@ -466,18 +467,20 @@ double Lane::feed(std::int64_t microBatch)
         spoil(samples);
         m_executor->write(m_step.input, samples);
     } else {
-        m_executor->write(m_step.input, batch.samples());
+        m_executor->write(m_step.input, batch.samples(), batch.fingerprint);
     }
-    m_executor->write(m_step.target, batch.answers());
+    m_executor->write(m_step.target, batch.answers(), batch.fingerprint);
     return waited;
 }
 
+/// On the device alone, but for what needs a number of each micro-batch: the guard's count and a scaler per
+/// micro-batch.
 void Lane::runMicroBatches(StepRecord& record, const StepWatcher& watcher, const NodeWatcher& nodes)
 {
-    PhaseTimer timer;
+    const auto timeTo = [this](float& milliseconds) { m_executor->timeTo(milliseconds); };
     const auto run = [&](Phase phase) { nodes ? m_executor->run(phase, nodes) : m_executor->run(phase); };
     m_executor->clearCensus();
-    timer.addTo(record.timeMs.instrumentsMs);
+    timeTo(record.timeMs.instrumentsMs);
     for (std::int64_t i = 0; i < m_config->accumulation.steps; ++i) {
         record.timeMs.waitMs += static_cast<float>(feed(i));
         if (m_step.dropoutCounter) {
@@ -491,26 +494,23 @@ void Lane::runMicroBatches(StepRecord& record, const StepWatcher& watcher, const
             m_executor->setScalar(*m_step.keepGradients, i == 0 && !keepsLast ? 0.0F : 1.0F);
         }
         m_executor->uploadStepInputs();
-        m_executor->synchronize();
-        timer.addTo(record.timeMs.dataMs);
+        timeTo(record.timeMs.dataMs);
         tell(watcher, StepStage::Data);
-        timer.addTo(record.timeMs.instrumentsMs);
+        timeTo(record.timeMs.instrumentsMs);
         if (i == 0) {
             run(Phase::WeightCast);
         }
         run(Phase::Forward);
-        m_executor->synchronize();
-        timer.addTo(record.timeMs.forwardMs);
+        timeTo(record.timeMs.forwardMs);
         tell(watcher, StepStage::Forward);
-        timer.addTo(record.timeMs.instrumentsMs);
+        timeTo(record.timeMs.instrumentsMs);
         run(Phase::Backward);
-        m_executor->synchronize();
-        timer.addTo(record.timeMs.backwardMs);
+        timeTo(record.timeMs.backwardMs);
         if (i + 1 == m_config->accumulation.steps) {
             spoilGradients();
         }
         tell(watcher, StepStage::Backward);
-        timer.addTo(record.timeMs.instrumentsMs);
+        timeTo(record.timeMs.instrumentsMs);
         if (m_config->accumulation.guard || m_step.microFoundInf) {
             m_executor->downloadStepOutputs();
         }
@@ -526,17 +526,32 @@ void Lane::runMicroBatches(StepRecord& record, const StepWatcher& watcher, const
     }
 }
 
-/// What follows backward, in the lane's order.
+/// What follows backward, in the lane's order. What the host does behind the last block of the device's, in the right
+/// order all of it, waits for the step's results; only where the device goes on afterwards does it need them in
+/// between.
 void Lane::runBlocks(StepRecord& record, const StepWatcher& watcher)
 {
-    PhaseTimer timer;
     const auto run = [&](Phase phase, float& milliseconds) {
         m_executor->run(phase);
-        m_executor->synchronize();
-        timer.addTo(milliseconds);
+        m_executor->timeTo(milliseconds);
+    };
+    const auto isHosts = [](StepBlock block) { return block == StepBlock::Update || block == StepBlock::Schedule; };
+    const auto device = std::find_if_not(m_config->order.rbegin(), m_config->order.rend(), isHosts);
+    const auto tail = static_cast<std::size_t>(m_config->order.rend() - device);
+    std::optional<PhaseTimer> atHost;
+    const auto waitForResults = [&] {
+        sendAhead(); // while all that is enqueued runs
+        m_executor->downloadResults();
+        m_executor->timeTo(record.timeMs.instrumentsMs);
+        m_executor->settleTimes();
+        atHost.emplace();
     };
     bool hasChecked = false;
-    for (const StepBlock block : m_config->order) {
+    for (std::size_t i = 0; i < m_config->order.size(); ++i) {
+        const StepBlock block = m_config->order[i];
+        if (i == tail) {
+            waitForResults();
+        }
         switch (block) {
         case StepBlock::Unscale:
             run(Phase::Unscale, record.timeMs.unscaleMs);
@@ -554,21 +569,29 @@ void Lane::runBlocks(StepRecord& record, const StepWatcher& watcher)
             break;
         case StepBlock::Update:
             if (!m_step.microFoundInf) {
-                readCheck(hasChecked);
+                readCheck(hasChecked, i < tail);
                 updateScaler(m_foundInf, stepLoss(record.droppedMicroBatches));
                 writeScale();
-                m_executor->uploadStepInputs(); // the unscaling may be still to come
             }
             break;
         case StepBlock::Schedule:
-            readCheck(hasChecked);
+            readCheck(hasChecked, i < tail);
             advanceSchedule(hasChecked);
             writeLr();
-            m_executor->uploadStepInputs(); // the optimizer may be still to come
             break;
         }
+        if (isHosts(block) && i < tail) {
+            m_executor->uploadStepInputs(); // the unscaling or the optimizer is still to come
+        }
         tell(watcher, stageOf(block));
-        timer.addTo(record.timeMs.instrumentsMs);
+        if (atHost) {
+            atHost->addTo(record.timeMs.instrumentsMs);
+        } else {
+            m_executor->timeTo(record.timeMs.instrumentsMs);
+        }
+    }
+    if (!atHost) {
+        waitForResults();
     }
 }
 
@@ -580,10 +603,21 @@ double Lane::stepLoss(std::int32_t dropped) const
     return m_faults.lossFactor * m_executor->scalar(m_step.loss) * toMean;
 }
 
-/// Before this step's check only that of the step before is known.
-void Lane::readCheck(bool hasChecked)
+/// The next step's first micro-batch, if it lies ready.
+void Lane::sendAhead()
 {
-    m_executor->downloadStepOutputs();
+    if (const Batch* const batch = m_loader->ahead()) {
+        m_executor->writeAhead(m_step.input, batch->samples(), batch->fingerprint);
+        m_executor->writeAhead(m_step.target, batch->answers(), batch->fingerprint);
+    }
+}
+
+/// Before this step's check only that of the step before is known.
+void Lane::readCheck(bool hasChecked, bool isToBeRead)
+{
+    if (isToBeRead) {
+        m_executor->downloadStepOutputs();
+    }
     if (hasChecked) {
         m_foundInf = m_executor->scalar(m_step.foundInf) != 0;
     }
@@ -645,7 +679,6 @@ void Lane::reportGradients(StepRecord& record) const
 
 void Lane::reportCensus(StepRecord& record)
 {
-    m_executor->downloadCensus();
     const LayerShares all = sharesOver(m_step, *m_executor, [](std::size_t) { return true; });
     record.flushed = all.flushed;
     record.overflowed = all.overflowed;
@@ -678,7 +711,7 @@ void Lane::findOrigin(const StepRecord& record)
         .step = m_nextStep,
         .lane = m_id,
         .path = place,
-        .text = origin  ? fmt::format("{}; first in {}.", what, place)
+        .text = origin   ? fmt::format("{}; first in {}.", what, place)
             : isCounting ? fmt::format("{}, but not by a rounding to 16 bits.", what)
                          : fmt::format("{}; where is not known, as roundings are not counted.", what)};
 }

@@ -55,6 +55,19 @@ int threadsFor(const SessionOptions& options, std::size_t lanes)
     return static_cast<int>(std::clamp<std::size_t>(lanes, 1, cores));
 }
 
+/// Where the lane trains: on the session's device unless it names another.
+Backend& backendFor(const LaneConfig& lane, Backend& ofSession)
+{
+    if (lane.device == "session") {
+        return ofSession;
+    }
+    try {
+        return backendByName(lane.device);
+    } catch (const Error& error) {
+        throw Error(error.code(), fmt::format("The lane \"{}\" cannot train: {}", lane.name, error.what()));
+    }
+}
+
 } // namespace
 
 /// A lane with what the session keeps about it.
@@ -174,7 +187,8 @@ std::unique_ptr<LaneGroup::Member> LaneGroup::makeMember(
     auto made = std::make_unique<Member>();
     made->initialConfig = config;
     const std::shared_ptr<const Dataset> data = m_datasets.get(config);
-    made->lane = std::make_unique<Lane>(id, std::move(config), std::move(events), data, m_backend, m_threadsPerLane);
+    Backend& backend = backendFor(config, m_backend);
+    made->lane = std::make_unique<Lane>(id, std::move(config), std::move(events), data, backend, m_threadsPerLane);
     if (weights) {
         const Shape sample = trainingTask(made->initialConfig, *data).sample.shape;
         const FittedWeights fitted = fitWeights(*weights, *made->lane->graph(), sample);
@@ -192,8 +206,9 @@ std::unique_ptr<LaneGroup::Member> LaneGroup::resumeMember(std::uint32_t id, con
     const Checkpoint& checkpoint = *resumed.checkpoint;
     auto made = std::make_unique<Member>();
     made->initialConfig = checkpoint.initial;
+    const LaneConfig& config = checkpoint.state.config;
     made->lane = std::make_unique<Lane>(
-        id, checkpoint.state, m_datasets.get(checkpoint.state.config), m_backend, m_threadsPerLane);
+        id, checkpoint.state, m_datasets.get(config), backendFor(config, m_backend), m_threadsPerLane);
     if (made->lane->weightsHash() != checkpoint.weightsHash) {
         throw Error(ErrorCode::InvalidArgument,
             fmt::format("{}: its weights are not those that were saved (hash {}, saved as {}); it is damaged. Resume "
@@ -261,7 +276,7 @@ void LaneGroup::start(Member& member)
     if (m_options.snapshotInterval > 0) {
         member.keepState();
     }
-    const DeviceInfo& info = device();
+    const DeviceInfo& info = member.lane->device();
     const RunStart start {.lane = member.lane->id(),
         .config = withAbsoluteData(member.initialConfig, m_experiment.directory),
         .experimentName = m_experiment.name,
@@ -495,7 +510,7 @@ Checkpoint LaneGroup::checkpointOf(Member& member) const
         .initial = withAbsoluteData(member.initialConfig, m_experiment.directory),
         .state = member.lane->state(),
         .weightsHash = member.lane->weightsHash(),
-        .instructionSet = device().instructionSet,
+        .instructionSet = member.lane->device().instructionSet,
         .threadsPerLane = m_threadsPerLane,
         .plan = m_checkpoints.plan()};
 }
@@ -914,6 +929,7 @@ std::vector<LaneStatus> LaneGroup::statuses() const
         list.push_back({.id = lane.id(),
             .config = lane.config(),
             .graph = lane.graph(),
+            .device = lane.device(),
             .status = member->isEnded ? member->summary.status : RunStatus::Running,
             .message = member->isEnded ? member->summary.message : std::string(),
             .nextStep = lane.nextStep(),

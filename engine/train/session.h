@@ -29,7 +29,7 @@ struct ResumedLane
 
 struct SessionOptions
 {
-    std::string device = "auto";
+    std::string device = "auto"; ///< of lanes that name none
     int threads = 0; ///< compute threads; 0: one per lane, at most the machine's cores
     std::vector<RunObserver*> observers; ///< not owned; must outlive the session
     /// Steps between comparisons of every lane's weights with the baseline lane's; 0: never.
@@ -50,6 +50,7 @@ struct LaneStatus
     std::uint32_t id = 0;
     std::shared_ptr<const LaneConfig> config {}; ///< never null
     std::shared_ptr<const Graph> graph {}; ///< what a step runs; another object after each recompilation; never null
+    DeviceInfo device {}; ///< on which it trains
     RunStatus status = RunStatus::Running;
     std::string message {}; ///< why it failed or diverged
     std::int64_t nextStep = 0;
@@ -74,7 +75,7 @@ struct SessionStatus
     std::int64_t totalSteps = 0;
     double stepsPerSecond = 0; ///< over the last second
     double speedLimit = 0; ///< steps per second; 0: none
-    DeviceInfo device {};
+    DeviceInfo device {}; ///< of lanes that name none
     int threads = 1;
     int threadsPerLane = 1;
     std::uint32_t baseline = 0; ///< lane id
@@ -104,8 +105,8 @@ public:
     /// A new lane; if training has begun it first catches up, from step 0, on the same batches.
     std::uint64_t addLane(const LaneConfig& config);
     /// A copy of a lane as it stands: weights, optimizer, scaler, and its past events (so a replay needs no parent). Or
-    /// as it was before `step`, from LaneStatus::earliestStep on: without the changes made then and later. `changes` are
-    /// settings of the copy, from its next step on.
+    /// as it was before `step`, from LaneStatus::earliestStep on: without the changes made then and later. `changes`
+    /// are settings of the copy, from its next step on.
     std::uint64_t duplicateLane(std::uint32_t lane, const std::string& name,
         std::optional<std::int64_t> step = std::nullopt,
         const std::vector<std::pair<std::string, nlohmann::json>>& changes = {});
