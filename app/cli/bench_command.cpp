@@ -192,7 +192,7 @@ int bench(const BenchOptions& options)
     for (const LaneStatus& lane : status->lanes) {
         const Timing timing = times.of(lane.id);
         const std::string& precision = lane.config->name;
-        const std::string_view computed = computedOn(status->device, precision);
+        const std::string_view computed = computedOn(lane.device, precision);
         std::vector<std::string> row {precision, std::string(computed), rateText(1000 / timing.stepMs),
             fmt::format("{:.2f}", baseMs / timing.stepMs), fmt::format("{:.3f}", timing.stepMs),
             fmt::format("{:.3f}", timing.quartileMs)};

@@ -9,7 +9,10 @@
 #include "engine/parallel/communicator.h"
 #include "engine/tensor/tensor_type.h"
 
+#include <array>
+#include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -27,18 +30,65 @@ public:
     [[nodiscard]] virtual std::size_t bytes() const = 0;
 };
 
+/// Work that was enqueued once and can be enqueued again as a whole, by the stream that recorded it.
+class Recording
+{
+public:
+    virtual ~Recording() = default;
+};
+
 /// An ordered queue of work. One per lane; used by one thread at a time.
 class Stream
 {
 public:
     virtual ~Stream() = default;
+    /// The host's bytes may be overwritten as soon as it returns.
     virtual void upload(void* device, const void* host, std::size_t bytes) = 0;
-    /// The data is there after synchronize().
+    /// The data is there after synchronize(); until then the host's memory must stay.
     virtual void download(void* host, const void* device, std::size_t bytes) = 0;
     virtual void fillZero(void* device, std::size_t bytes) = 0;
     virtual void copy(void* target, const void* source, std::size_t bytes) = 0; ///< device to device
     /// Waits until everything enqueued has run; throws Error (BackendFailure) if something failed.
     virtual void synchronize() = 0;
+
+    // --- what only a device that works beside the host makes use of: others do nothing, or all at once ---
+
+    /// Begins to bring bytes to the device for a later uploadTaken() to the same address, while what is enqueued runs.
+    virtual void uploadAhead(void* /*device*/, const void* /*host*/, std::size_t /*bytes*/) { }
+
+    /// Enqueues what uploadAhead() brought; false if there is nothing.
+    virtual bool uploadTaken(void* /*device*/) { return false; }
+
+    /// What `enqueue` enqueues, without running it; null if this stream, or something enqueued, cannot be recorded.
+    virtual std::unique_ptr<Recording> record(const std::function<void()>& /*enqueue*/) { return nullptr; }
+
+    virtual void replay(Recording& /*recording*/) { }
+
+    static constexpr std::size_t markCount = 64;
+
+    /// Notes the time at which all work enqueued before it has run.
+    virtual void mark(std::size_t slot) { m_marks.at(slot) = std::chrono::steady_clock::now(); }
+
+    /// In milliseconds. After synchronize().
+    virtual float timeBetween(std::size_t first, std::size_t second)
+    {
+        return std::chrono::duration<float, std::milli>(m_marks.at(second) - m_marks.at(first)).count();
+    }
+
+    /// Device memory of its own.
+    [[nodiscard]] virtual std::size_t deviceBytes() const { return 0; }
+
+private:
+    std::array<std::chrono::steady_clock::time_point, markCount> m_marks {};
+};
+
+/// How matrix products may depart from the numerics contract where a lane asks for it. Not those of attention and
+/// convolution.
+struct ProductPrecision
+{
+    bool tf32 = false; ///< FP32 operands are cut to TF32's 10 fraction bits
+    bool reducedSums = false; ///< FP16 products are summed up in FP16, not FP32
+    bool operator==(const ProductPrecision&) const = default;
 };
 
 /// Where a kernel finds its operands: device addresses in the order of Node::inputs and Node::outputs.
@@ -67,6 +117,9 @@ public:
 
     [[nodiscard]] virtual std::size_t workspaceBytes() const { return 0; }
 
+    /// Device memory of its own, besides that.
+    [[nodiscard]] virtual std::size_t deviceBytes() const { return 0; }
+
     /// May be called again, between runs, with other addresses.
     virtual void bind(const KernelBinding& binding) = 0;
     virtual void run(Stream& stream) = 0;
@@ -80,6 +133,7 @@ struct KernelRequest
     std::vector<TensorType> outputs;
     int threads = 1;
     Communicator* ranks = nullptr; ///< over which batch norm takes its statistics; null: over what it is given
+    ProductPrecision products {}; ///< what the device supports()
 };
 
 class Backend
@@ -87,6 +141,12 @@ class Backend
 public:
     virtual ~Backend() = default;
     [[nodiscard]] virtual const DeviceInfo& device() const = 0;
+
+    /// Whether it has such products; the reason completes "... on this device: ".
+    [[nodiscard]] virtual Support supports(const ProductPrecision& products) const
+    {
+        return {products == ProductPrecision {}, "its matrix products add up in FP32, and FP32 stays FP32"};
+    }
 
     /// What allocate() can still give without taking it from others; 0: unknown.
     [[nodiscard]] virtual std::uint64_t freeMemory() const { return 0; }

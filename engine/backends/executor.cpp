@@ -40,7 +40,7 @@ void requireMemory(const MemoryPlan& plan, const Backend& backend)
 
 } // namespace
 
-Executor::Executor(Graph graph, Backend& backend, int threads, Communicator* ranks)
+Executor::Executor(Graph graph, Backend& backend, int threads, const ProductPrecision& products, Communicator* ranks)
     : m_graph(std::move(graph))
     , m_plan(planMemory(m_graph))
     , m_stream(backend.createStream(threads))
@@ -52,11 +52,12 @@ Executor::Executor(Graph graph, Backend& backend, int threads, Communicator* ran
     }
     m_stepInputs.resize(kindBytes(ValueKind::StepInput));
     m_stepOutputs.resize(kindBytes(ValueKind::StepOutput));
-    compile(backend, threads, ranks);
+    m_timed.reserve(Stream::markCount);
+    compile(backend, threads, products, ranks);
     m_stream->synchronize();
 }
 
-void Executor::compile(Backend& backend, int threads, Communicator* ranks)
+void Executor::compile(Backend& backend, int threads, const ProductPrecision& products, Communicator* ranks)
 {
     const auto typesOf = [this](const std::vector<ValueId>& ids) {
         std::vector<TensorType> types;
@@ -68,9 +69,10 @@ void Executor::compile(Backend& backend, int threads, Communicator* ranks)
     std::size_t workspaceBytes = 0;
     std::size_t censusCount = 0;
     for (const Node& node : m_graph.nodes()) {
-        auto kernel
-            = backend.prepare({node.op, node.attributes, typesOf(node.inputs), typesOf(node.outputs), threads, ranks});
+        auto kernel = backend.prepare(
+            {node.op, node.attributes, typesOf(node.inputs), typesOf(node.outputs), threads, ranks, products});
         workspaceBytes = std::max(workspaceBytes, kernel->workspaceBytes());
+        m_kernelBytes += kernel->deviceBytes();
         for (const ValueId id : node.outputs) {
             if (isCounted(node) && isHalf(m_graph.value(id).type.dtype)) {
                 m_censusSlot.emplace(std::pair(id, node.phase), censusCount++);
@@ -118,7 +120,7 @@ void Executor::bindCensus(const Node& node, KernelBinding& binding) const
 
 std::size_t Executor::allocatedBytes() const
 {
-    std::size_t sum = m_workspace->bytes() + m_censusBuffer->bytes();
+    std::size_t sum = workspaceBytes() + m_censusBuffer->bytes();
     for (const auto& kind : m_blocks) {
         sum += kind->bytes();
     }
@@ -127,9 +129,55 @@ std::size_t Executor::allocatedBytes() const
 
 void Executor::run(Phase phase)
 {
+    Replay& replay = replayOf(phase);
+    if (replay.runs == 1 && m_kernels[static_cast<std::size_t>(phase)].size() > 1) {
+        // Not the first time: what a library loads when it is first used is no part of a recording.
+        replay.recording = m_stream->record([this, phase] { enqueue(phase); });
+    }
+    replay.runs = std::min(replay.runs + 1, 2);
+    if (replay.recording) {
+        m_stream->replay(*replay.recording);
+    } else {
+        enqueue(phase);
+    }
+}
+
+void Executor::enqueue(Phase phase)
+{
     for (const auto& kernel : m_kernels[static_cast<std::size_t>(phase)]) {
         kernel->run(*m_stream);
     }
+}
+
+std::size_t Executor::recordedPhases() const
+{
+    return static_cast<std::size_t>(std::ranges::count_if(
+        m_replays[m_isCounting ? 1 : 0], [](const Replay& replay) { return replay.recording != nullptr; }));
+}
+
+void Executor::startTiming()
+{
+    m_timed.clear();
+    m_stream->mark(0);
+}
+
+void Executor::timeTo(float& milliseconds)
+{
+    m_timed.push_back(&milliseconds);
+    m_stream->mark(m_timed.size());
+    if (m_timed.size() + 1 == Stream::markCount) {
+        settleTimes();
+        startTiming();
+    }
+}
+
+void Executor::settleTimes()
+{
+    m_stream->synchronize();
+    for (std::size_t i = 0; i < m_timed.size(); ++i) {
+        *m_timed[i] += m_stream->timeBetween(i, i + 1);
+    }
+    m_timed.clear();
 }
 
 void Executor::run(Phase phase, const NodeWatcher& watcher)
@@ -169,6 +217,14 @@ void Executor::downloadStepOutputs()
     m_stream->synchronize();
 }
 
+void Executor::downloadResults()
+{
+    if (hasCensus()) {
+        m_stream->download(m_census.data(), m_censusBuffer->data(), m_census.size() * sizeof(Census));
+    }
+    downloadStepOutputs();
+}
+
 double Executor::scalar(ValueId stepOutput) const
 {
     const std::byte* source = m_stepOutputs.data() + m_plan.offsets[stepOutput];
@@ -189,19 +245,37 @@ std::span<const float> Executor::floats(ValueId stepOutput) const
         static_cast<std::size_t>(m_graph.value(stepOutput).type.shape.elements())};
 }
 
-void Executor::write(ValueId value, std::span<const std::byte> bytes)
+void Executor::checkSize(ValueId value, std::size_t bytes) const
 {
-    if (bytes.size() != m_graph.value(value).type.bytes()) {
+    if (bytes != m_graph.value(value).type.bytes()) {
         throw Error(ErrorCode::ShapeMismatch, "[executor] " + m_graph.value(value).name + " has another size.");
     }
+}
+
+void Executor::write(ValueId value, std::span<const std::byte> bytes)
+{
+    checkSize(value, bytes.size());
     m_stream->upload(address(value), bytes.data(), bytes.size());
+}
+
+void Executor::writeAhead(ValueId value, std::span<const std::byte> bytes, std::uint64_t tag)
+{
+    checkSize(value, bytes.size());
+    m_stream->uploadAhead(address(value), bytes.data(), bytes.size());
+    m_ahead[value] = tag;
+}
+
+void Executor::write(ValueId value, std::span<const std::byte> bytes, std::uint64_t tag)
+{
+    const auto ahead = m_ahead.find(value);
+    if (ahead == m_ahead.end() || ahead->second != tag || !m_stream->uploadTaken(address(value))) {
+        write(value, bytes);
+    }
 }
 
 void Executor::read(ValueId value, std::span<std::byte> bytes)
 {
-    if (bytes.size() != m_graph.value(value).type.bytes()) {
-        throw Error(ErrorCode::ShapeMismatch, "[executor] " + m_graph.value(value).name + " has another size.");
-    }
+    checkSize(value, bytes.size());
     m_stream->download(bytes.data(), address(value), bytes.size());
     m_stream->synchronize();
 }
@@ -277,14 +351,14 @@ void Executor::setCounting(bool counts)
 
 void Executor::clearCensus()
 {
-    if (m_isCounting && !m_census.empty()) {
+    if (hasCensus()) {
         m_stream->fillZero(m_censusBuffer->data(), m_census.size() * sizeof(Census));
     }
 }
 
 void Executor::downloadCensus()
 {
-    if (m_isCounting && !m_census.empty()) {
+    if (hasCensus()) {
         m_stream->download(m_census.data(), m_censusBuffer->data(), m_census.size() * sizeof(Census));
         m_stream->synchronize();
     }

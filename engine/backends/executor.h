@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -23,9 +24,11 @@ class Executor
 public:
     /// Plans memory, allocates it (zeroed), and prepares every node. Throws what the backend throws.
     /// `ranks`, which must outlive it, are those over which batch norm takes its statistics, if any.
-    Executor(Graph graph, Backend& backend, int threads, Communicator* ranks = nullptr);
+    Executor(Graph graph, Backend& backend, int threads, const ProductPrecision& products = {},
+        Communicator* ranks = nullptr);
 
-    /// Enqueues the nodes of a phase in order. Allocates nothing and creates no primitive.
+    /// Enqueues the nodes of a phase in order. Creates no primitive, and allocates nothing from the third time on: the
+    /// second one records the phase where the backend can replay it as a whole.
     void run(Phase phase);
     /// The same, node by node; each is shown once it is enqueued, while its outputs are still there to be read.
     void run(Phase phase, const NodeWatcher& watcher);
@@ -33,17 +36,32 @@ public:
     /// Waits for the device; throws Error (BackendFailure) if something failed.
     void synchronize() { m_stream->synchronize(); }
 
+    /// Phases that are replayed as a whole.
+    [[nodiscard]] std::size_t recordedPhases() const;
+
+    // --- times, on the device where it works beside the host ---
+    void startTiming();
+    /// What was enqueued since the last call took this long: added to `milliseconds`, which must stay until then, by
+    /// settleTimes().
+    void timeTo(float& milliseconds);
+    void settleTimes(); ///< waits
+
     // --- scalars: host mirrors of all StepInput and StepOutput values ---
     void setScalar(ValueId stepInput, float value);
     void setScalar(ValueId stepInput, std::int32_t value);
     void uploadStepInputs(); ///< enqueues one copy
     void downloadStepOutputs(); ///< one copy, waits
+    void downloadResults(); ///< the step outputs, and the census if roundings are counted; waits once
     /// The mirror of a scalar StepOutput of dtype fp32 or fp64.
     [[nodiscard]] double scalar(ValueId stepOutput) const;
     [[nodiscard]] std::span<const float> floats(ValueId stepOutput) const; ///< of an fp32 StepOutput
 
     // --- tensors ---
     void write(ValueId value, std::span<const std::byte> bytes); ///< enqueues; sizes must match
+    /// Begins to bring to the device what the write() of the same tag (a fingerprint of the bytes) will want, while
+    /// what is enqueued runs.
+    void writeAhead(ValueId value, std::span<const std::byte> bytes, std::uint64_t tag);
+    void write(ValueId value, std::span<const std::byte> bytes, std::uint64_t tag);
     void read(ValueId value, std::span<std::byte> bytes); ///< waits
     /// The same with FP32 numbers, rounded to the value's format and exact from it. Both wait.
     void writeFloats(ValueId value, std::span<const float> values);
@@ -72,29 +90,53 @@ public:
 
     [[nodiscard]] const Graph& graph() const { return m_graph; }
 
-    /// All device memory that it holds: the blocks of every kind, the workspace and the census.
+    /// All device memory that it holds: the blocks of every kind, the workspace, the census and what is staged.
     [[nodiscard]] std::size_t allocatedBytes() const;
 
     [[nodiscard]] std::size_t censusBytes() const { return m_censusBuffer->bytes(); }
 
-    [[nodiscard]] std::size_t workspaceBytes() const { return m_workspace ? m_workspace->bytes() : 0; }
+    [[nodiscard]] std::size_t workspaceBytes() const
+    {
+        return (m_workspace ? m_workspace->bytes() : 0) + m_kernelBytes + m_stream->deviceBytes();
+    }
 
 private:
+    /// How a phase has been run so far.
+    struct Replay
+    {
+        int runs = 0; ///< up to 2
+        std::unique_ptr<Recording> recording;
+    };
+
     [[nodiscard]] std::byte* address(ValueId value) const;
 
     [[nodiscard]] Buffer& block(ValueKind kind) const { return *m_blocks[static_cast<std::size_t>(kind)]; }
 
-    void compile(Backend& backend, int threads, Communicator* ranks);
+    void compile(Backend& backend, int threads, const ProductPrecision& products, Communicator* ranks);
     void bind();
+    void enqueue(Phase phase);
+
+    [[nodiscard]] Replay& replayOf(Phase phase)
+    {
+        return m_replays[m_isCounting ? 1 : 0][static_cast<std::size_t>(phase)];
+    }
+
+    [[nodiscard]] bool hasCensus() const { return m_isCounting && !m_census.empty(); }
+
+    void checkSize(ValueId value, std::size_t bytes) const;
     void bindCensus(const Node& node, KernelBinding& binding) const;
 
     Graph m_graph;
     MemoryPlan m_plan;
     std::array<std::unique_ptr<Buffer>, valueKindCount> m_blocks;
     std::unique_ptr<Buffer> m_workspace;
+    std::size_t m_kernelBytes = 0; ///< the kernels' own
     std::unique_ptr<Buffer> m_censusBuffer;
     std::unique_ptr<Stream> m_stream;
     std::array<std::vector<std::unique_ptr<Kernel>>, phaseCount> m_kernels;
+    std::array<std::array<Replay, phaseCount>, 2> m_replays; ///< without and with counting: other addresses
+    std::vector<float*> m_timed; ///< the figures of the marks so far
+    std::map<ValueId, std::uint64_t> m_ahead; ///< the tags of what is on its way
     std::vector<std::byte> m_stepInputs;
     std::vector<std::byte> m_stepOutputs;
     std::vector<std::byte> m_staging; ///< of readFloats()

@@ -84,6 +84,12 @@ const Batch& BatchLoader::next(std::int64_t step, std::int64_t microBatch)
     return batch;
 }
 
+const Batch* BatchLoader::ahead()
+{
+    const std::unique_lock lock(m_mutex); // what the thread has put into the slot
+    return m_ready.load(std::memory_order_relaxed) > 0 ? &m_slots[m_nextSlot] : nullptr;
+}
+
 void BatchLoader::load(Batch& into, std::int64_t position)
 {
     std::span<const std::uint32_t> samples = m_source.next(position / m_microBatches, position % m_microBatches);

@@ -64,6 +64,10 @@ public:
     /// one another it allocates nothing; a jump restarts the queue.
     const Batch& next(std::int64_t step, std::int64_t microBatch);
 
+    /// What next() will give, if it is asked for the batch behind the last one, and that lies ready; otherwise null.
+    /// Valid as long as the last one.
+    [[nodiscard]] const Batch* ahead();
+
     /// Micro-batches that lie ready.
     [[nodiscard]] std::int64_t ready() const { return m_ready.load(std::memory_order_relaxed); }
 

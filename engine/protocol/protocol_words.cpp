@@ -43,6 +43,8 @@ std::string precisionText(const PrecisionConfig& precision)
     for (const auto& [op, format] : precision.overrides) {
         text += phrase(", {} in {}", op, format);
     }
+    text += precision.tf32 ? ", TF32" : "";
+    text += precision.reducedSums ? phrase(", products summed in FP16") : std::string();
     return text;
 }
 

@@ -109,8 +109,8 @@ parser.add_argument("--save", help=".safetensors file for the trained weights")
 options = parser.parse_args()
 device = options.device
 here = Path(__file__).parent
-torch.backends.cuda.matmul.allow_tf32 = False  # FP32 means FP32
-torch.backends.cudnn.allow_tf32 = False
+torch.backends.cuda.matmul.allow_tf32 = {tf32}
+torch.backends.cudnn.allow_tf32 = {tf32Convolutions}
 stored = {{name: tensor.to(device) for name, tensor in load(here / "{samples}").items()}}
 
 
@@ -128,7 +128,8 @@ if options.save:
         fmt::arg("devices", isCpuOnly ? "\"cpu\"" : "\"cpu\", \"cuda\""),
         fmt::arg("device", isCpuOnly ? "\"cpu\"" : "\"cuda\" if torch.cuda.is_available() else \"cpu\""),
         fmt::arg("steps", lane.steps), fmt::arg("samples", samplesName), fmt::arg("parts", parts),
-        fmt::arg("loop", loop));
+        fmt::arg("tf32", lane.precision.tf32 ? "True" : "False  # FP32 means FP32"),
+        fmt::arg("tf32Convolutions", lane.precision.tf32 ? "True" : "False"), fmt::arg("loop", loop));
 }
 
 std::string readmeText(const Experiment& experiment, const LaneConfig& lane)

@@ -81,6 +81,10 @@ void checkPrecision(const LaneConfig& lane, Reasons& reasons)
         reasons.push_back(fmt::format(
             "precision.overrides {} ({}): torch.amp has no setting for single ops; null removes it", name, format));
     }
+    if (lane.precision.reducedSums) {
+        reasons.emplace_back("precision.reduced_sums: PyTorch sums FP16 products in FP32, and lets cuBLAS reduce only the "
+                          "parts of a sum in FP16; use false");
+    }
     if (lane.precision.hasHalfWeights() && lane.clip.order != ClipOrder::Off && lane.clip.maxNorm) {
         reasons.emplace_back("clip.max_norm with 16-bit weights: PyTorch adds up the norm of 16-bit gradients in 16 bits");
     }

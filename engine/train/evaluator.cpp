@@ -1,5 +1,6 @@
 #include "engine/train/evaluator.h"
 
+#include "engine/train/lane_products.h"
 #include "engine/train/model_task.h"
 
 #include <algorithm>
@@ -67,7 +68,7 @@ Evaluator::Evaluator(const LaneConfig& lane, std::shared_ptr<const Dataset> data
     , m_usesAverages(lane.evaluation.weights == "ema")
     , m_samples(samplesToJudge(lane, *m_data))
     , m_evaluation(buildEvaluationGraph(inEvaluationPolicy(lane), trainingTask(lane, *m_data)))
-    , m_executor(m_evaluation.graph, backend, threads)
+    , m_executor(m_evaluation.graph, backend, threads, productsOn(backend, inEvaluationPolicy(lane)))
     , m_batch(*m_data, lane.data.batch, usesLabels(lane))
     , m_indices(static_cast<std::size_t>(lane.data.batch))
 {

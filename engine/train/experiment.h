@@ -31,6 +31,8 @@ struct PrecisionConfig
     std::string weights = "master";
     /// Op kind ("relu") or node name ("fc1") -> "fp32", "fp16", "bf16"; with ".accumulate" behind it, of its sums.
     std::map<std::string, std::string> overrides;
+    bool tf32 = false; ///< FP32 matrix products on a GPU: operands cut to 10 fraction bits
+    bool reducedSums = false; ///< FP16 matrix products on a GPU: summed up in FP16
     bool operator==(const PrecisionConfig&) const = default;
 
     [[nodiscard]] bool hasHalfWeights() const { return weights != "master"; }
@@ -101,6 +103,7 @@ struct LaneConfig
 {
     std::string name;
     std::string color; ///< "#RRGGBB"; empty: the window chooses
+    std::string device = "session"; ///< the session's, or one of backendByName()'s
     std::uint64_t seed = 1;
     std::int64_t steps = 300;
     DataConfig data;

@@ -4,6 +4,7 @@
 #include "engine/formats/convert.h"
 #include "engine/optim/schedule.h"
 #include "engine/train/lane_document.h"
+#include "engine/train/lane_products.h"
 #include "engine/train/memory_planner.h"
 #include "engine/train/model_task.h"
 #include "engine/train/rank_lanes.h"
@@ -239,8 +240,8 @@ void Lane::compile(const LaneConfig& config)
 {
     StepGraph step = buildStepGraph(config, shareTask(config));
     const bool sharesStatistics = m_exchange && config.parallel.batchNorm == "synchronised";
-    auto executor = std::make_unique<Executor>(
-        step.graph, m_backend, m_threads, sharesStatistics ? m_exchange->communicator().get() : nullptr);
+    auto executor = std::make_unique<Executor>(step.graph, m_backend, m_threads, productsOn(m_backend, config),
+        sharesStatistics ? m_exchange->communicator().get() : nullptr);
     if (m_executor) {
         copyState(*m_executor, *executor);
     }
@@ -429,11 +430,11 @@ StepRecord Lane::stepRank(const StepWatcher& watcher, const NodeWatcher& nodes)
         m_exchange->begin();
     }
     writeScalars();
+    m_executor->startTiming();
     runMicroBatches(record, watcher, nodes);
     runBlocks(record, watcher);
 
     PhaseTimer timer;
-    m_executor->downloadStepOutputs();
     record.loss = stepLoss(record.droppedMicroBatches);
     record.lossFinite = std::isfinite(record.loss) && record.droppedMicroBatches == 0;
     reportGradients(record);
@@ -497,18 +498,20 @@ double Lane::feed(std::int64_t microBatch)
         spoil(samples);
         m_executor->write(m_step.input, samples);
     } else {
-        m_executor->write(m_step.input, batch.samples());
+        m_executor->write(m_step.input, batch.samples(), batch.fingerprint);
     }
-    m_executor->write(m_step.target, batch.answers());
+    m_executor->write(m_step.target, batch.answers(), batch.fingerprint);
     return waited;
 }
 
+/// On the device alone, but for what needs a number of each micro-batch: the guard's count and a scaler per
+/// micro-batch.
 void Lane::runMicroBatches(StepRecord& record, const StepWatcher& watcher, const NodeWatcher& nodes)
 {
-    PhaseTimer timer;
+    const auto timeTo = [this](float& milliseconds) { m_executor->timeTo(milliseconds); };
     const auto run = [&](Phase phase) { nodes ? m_executor->run(phase, nodes) : m_executor->run(phase); };
     m_executor->clearCensus();
-    timer.addTo(record.timeMs.instrumentsMs);
+    timeTo(record.timeMs.instrumentsMs);
     for (std::int64_t i = 0; i < m_config->accumulation.steps; ++i) {
         record.timeMs.waitMs += static_cast<float>(feed(i));
         if (m_step.dropoutCounter) {
@@ -522,31 +525,28 @@ void Lane::runMicroBatches(StepRecord& record, const StepWatcher& watcher, const
             m_executor->setScalar(*m_step.keepGradients, i == 0 && !keepsLast ? 0.0F : 1.0F);
         }
         m_executor->uploadStepInputs();
-        m_executor->synchronize();
-        timer.addTo(record.timeMs.dataMs);
+        timeTo(record.timeMs.dataMs);
         tell(watcher, StepStage::Data);
-        timer.addTo(record.timeMs.instrumentsMs);
+        timeTo(record.timeMs.instrumentsMs);
         if (i == 0) {
             run(Phase::WeightCast);
         }
         run(Phase::Forward);
-        m_executor->synchronize();
-        timer.addTo(record.timeMs.forwardMs);
+        timeTo(record.timeMs.forwardMs);
         tell(watcher, StepStage::Forward);
-        timer.addTo(record.timeMs.instrumentsMs);
+        timeTo(record.timeMs.instrumentsMs);
         run(Phase::Backward);
-        m_executor->synchronize();
-        timer.addTo(record.timeMs.backwardMs);
+        timeTo(record.timeMs.backwardMs);
         const bool isLast = i + 1 == m_config->accumulation.steps;
         if (isLast) {
             spoilGradients();
         }
         if (averagesGradients() && (isLast || m_config->parallel.everyMicroBatch)) {
             m_exchange->averageGradients(*m_executor, m_config->parallel, m_scaler->unscaleBy());
-            timer.addTo(record.timeMs.backwardMs);
+            timeTo(record.timeMs.backwardMs);
         }
         tell(watcher, StepStage::Backward);
-        timer.addTo(record.timeMs.instrumentsMs);
+        timeTo(record.timeMs.instrumentsMs);
         if (m_config->accumulation.guard || m_step.microFoundInf) {
             m_executor->downloadStepOutputs();
         }
@@ -561,17 +561,32 @@ void Lane::runMicroBatches(StepRecord& record, const StepWatcher& watcher, const
     }
 }
 
-/// What follows backward, in the lane's order.
+/// What follows backward, in the lane's order. What the host does behind the last block of the device's, in the right
+/// order all of it, waits for the step's results; only where the device goes on afterwards does it need them in
+/// between.
 void Lane::runBlocks(StepRecord& record, const StepWatcher& watcher)
 {
-    PhaseTimer timer;
     const auto run = [&](Phase phase, float& milliseconds) {
         m_executor->run(phase);
-        m_executor->synchronize();
-        timer.addTo(milliseconds);
+        m_executor->timeTo(milliseconds);
+    };
+    const auto isHosts = [](StepBlock block) { return block == StepBlock::Update || block == StepBlock::Schedule; };
+    const auto device = std::find_if_not(m_config->order.rbegin(), m_config->order.rend(), isHosts);
+    const auto tail = static_cast<std::size_t>(m_config->order.rend() - device);
+    std::optional<PhaseTimer> atHost;
+    const auto waitForResults = [&] {
+        sendAhead(); // while all that is enqueued runs
+        m_executor->downloadResults();
+        m_executor->timeTo(record.timeMs.instrumentsMs);
+        m_executor->settleTimes();
+        atHost.emplace();
     };
     bool hasChecked = false;
-    for (const StepBlock block : m_config->order) {
+    for (std::size_t i = 0; i < m_config->order.size(); ++i) {
+        const StepBlock block = m_config->order[i];
+        if (i == tail) {
+            waitForResults();
+        }
         switch (block) {
         case StepBlock::Unscale:
             run(Phase::Unscale, record.timeMs.unscaleMs);
@@ -581,7 +596,7 @@ void Lane::runBlocks(StepRecord& record, const StepWatcher& watcher)
             hasChecked = true;
             if (m_exchange) {
                 shareFoundInf();
-                timer.addTo(record.timeMs.unscaleMs);
+                m_executor->timeTo(record.timeMs.unscaleMs);
             }
             break;
         case StepBlock::Clip:
@@ -593,21 +608,29 @@ void Lane::runBlocks(StepRecord& record, const StepWatcher& watcher)
             break;
         case StepBlock::Update:
             if (!m_step.microFoundInf) {
-                readCheck(hasChecked);
+                readCheck(hasChecked, i < tail);
                 updateScaler(m_foundInf, lossForScaler(stepLoss(record.droppedMicroBatches)));
                 writeScale();
-                m_executor->uploadStepInputs(); // the unscaling may be still to come
             }
             break;
         case StepBlock::Schedule:
-            readCheck(hasChecked);
+            readCheck(hasChecked, i < tail);
             advanceSchedule(hasChecked);
             writeLr();
-            m_executor->uploadStepInputs(); // the optimizer may be still to come
             break;
         }
+        if (isHosts(block) && i < tail) {
+            m_executor->uploadStepInputs(); // the unscaling or the optimizer is still to come
+        }
         tell(watcher, stageOf(block));
-        timer.addTo(record.timeMs.instrumentsMs);
+        if (atHost) {
+            atHost->addTo(record.timeMs.instrumentsMs);
+        } else {
+            m_executor->timeTo(record.timeMs.instrumentsMs);
+        }
+    }
+    if (!atHost) {
+        waitForResults();
     }
 }
 
@@ -619,10 +642,21 @@ double Lane::stepLoss(std::int32_t dropped) const
     return m_faults.lossFactor * m_executor->scalar(m_step.loss) * toMean;
 }
 
-/// Before this step's check only that of the step before is known.
-void Lane::readCheck(bool hasChecked)
+/// The next step's first micro-batch, if it lies ready.
+void Lane::sendAhead()
 {
-    m_executor->downloadStepOutputs();
+    if (const Batch* const batch = m_loader->ahead()) {
+        m_executor->writeAhead(m_step.input, batch->samples(), batch->fingerprint);
+        m_executor->writeAhead(m_step.target, batch->answers(), batch->fingerprint);
+    }
+}
+
+/// Before this step's check only that of the step before is known.
+void Lane::readCheck(bool hasChecked, bool isToBeRead)
+{
+    if (isToBeRead) {
+        m_executor->downloadStepOutputs();
+    }
     if (hasChecked) {
         m_foundInf = m_executor->scalar(m_step.foundInf) != 0;
     }
@@ -684,7 +718,6 @@ void Lane::reportGradients(StepRecord& record) const
 
 void Lane::reportCensus(StepRecord& record)
 {
-    m_executor->downloadCensus();
     const LayerShares all = sharesOver(m_step, *m_executor, [](std::size_t) { return true; });
     record.flushed = all.flushed;
     record.overflowed = all.overflowed;

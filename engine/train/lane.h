@@ -54,6 +54,9 @@ public:
 
     [[nodiscard]] const std::shared_ptr<const LaneConfig>& config() const { return m_config; }
 
+    /// On which it trains.
+    [[nodiscard]] const DeviceInfo& device() const { return m_backend.device(); }
+
     [[nodiscard]] std::int64_t nextStep() const { return m_nextStep; }
 
     [[nodiscard]] double scale() const { return m_scaler->scale(); }
@@ -175,7 +178,8 @@ private:
     void runMicroBatches(StepRecord& record, const StepWatcher& watcher, const NodeWatcher& nodes);
     void runBlocks(StepRecord& record, const StepWatcher& watcher);
     [[nodiscard]] double stepLoss(std::int32_t dropped) const;
-    void readCheck(bool hasChecked);
+    void sendAhead();
+    void readCheck(bool hasChecked, bool isToBeRead);
     void updateScaler(bool foundInf, double loss);
     void advanceSchedule(bool hasChecked);
     [[nodiscard]] bool mustSkip() const;

@@ -61,6 +61,19 @@ int lanesAtOnce(const SessionOptions& options, int threads, std::size_t lanes)
     return options.ranks ? 1 : std::min(threads, static_cast<int>(std::max<std::size_t>(lanes, 1)));
 }
 
+/// Where the lane trains: on the session's device unless it names another.
+Backend& backendFor(const LaneConfig& lane, Backend& ofSession)
+{
+    if (lane.device == "session") {
+        return ofSession;
+    }
+    try {
+        return backendByName(lane.device);
+    } catch (const Error& error) {
+        throw Error(error.code(), fmt::format("The lane \"{}\" cannot train: {}", lane.name, error.what()));
+    }
+}
+
 } // namespace
 
 /// A lane with what the session keeps about it.
@@ -207,8 +220,8 @@ std::unique_ptr<LaneGroup::Member> LaneGroup::makeMember(
     auto made = std::make_unique<Member>();
     made->initialConfig = config;
     const std::shared_ptr<const Dataset> data = m_datasets.get(config);
-    made->lane = std::make_unique<Lane>(
-        id, std::move(config), std::move(events), data, m_backend, m_threadsPerLane, m_options.ranks);
+    made->lane = std::make_unique<Lane>(id, std::move(config), std::move(events), data,
+        backendFor(made->initialConfig, m_backend), m_threadsPerLane, m_options.ranks);
     if (weights) {
         const Shape sample = trainingTask(made->initialConfig, *data).sample.shape;
         const FittedWeights fitted = fitWeights(*weights, *made->lane->graph(), sample);
@@ -226,8 +239,9 @@ std::unique_ptr<LaneGroup::Member> LaneGroup::resumeMember(std::uint32_t id, con
     const Checkpoint& checkpoint = *resumed.checkpoint;
     auto made = std::make_unique<Member>();
     made->initialConfig = checkpoint.initial;
+    const LaneConfig& config = checkpoint.state.config;
     made->lane = std::make_unique<Lane>(
-        id, checkpoint.state, m_datasets.get(checkpoint.state.config), m_backend, m_threadsPerLane, m_options.ranks);
+        id, checkpoint.state, m_datasets.get(config), backendFor(config, m_backend), m_threadsPerLane, m_options.ranks);
     // The hash is of rank 0's weights; other ranks may have drifted from them.
     if (leads() && made->lane->weightsHash() != checkpoint.weightsHash) {
         throw Error(ErrorCode::InvalidArgument,
@@ -296,7 +310,7 @@ void LaneGroup::start(Member& member)
     if (m_options.snapshotInterval > 0) {
         member.keepState();
     }
-    const DeviceInfo& info = device();
+    const DeviceInfo& info = member.lane->device();
     const RunStart start {.lane = member.lane->id(),
         .config = withAbsoluteData(member.initialConfig, m_experiment.directory),
         .experimentName = m_experiment.name,
@@ -560,7 +574,7 @@ Checkpoint LaneGroup::checkpointOf(Member& member) const
         .initial = withAbsoluteData(member.initialConfig, m_experiment.directory),
         .state = member.lane->state(),
         .weightsHash = member.lane->weightsHash(),
-        .instructionSet = device().instructionSet,
+        .instructionSet = member.lane->device().instructionSet,
         .threadsPerLane = m_threadsPerLane,
         .plan = m_checkpoints.plan()};
 }
@@ -1109,6 +1123,7 @@ std::vector<LaneStatus> LaneGroup::statuses() const
         list.push_back({.id = lane.id(),
             .config = lane.config(),
             .graph = lane.graph(),
+            .device = lane.device(),
             .status = member->isEnded ? member->summary.status : RunStatus::Running,
             .message = member->isEnded ? member->summary.message : std::string(),
             .nextStep = lane.nextStep(),

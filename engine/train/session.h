@@ -30,7 +30,7 @@ struct ResumedLane
 
 struct SessionOptions
 {
-    std::string device = "auto";
+    std::string device = "auto"; ///< of lanes that name none
     int threads = 0; ///< compute threads; 0: one per lane, at most the machine's cores
     std::vector<RunObserver*> observers; ///< not owned; must outlive the session
     /// Steps between comparisons of every lane's weights with the baseline lane's; 0: never.
@@ -54,6 +54,7 @@ struct LaneStatus
     std::uint32_t id = 0;
     std::shared_ptr<const LaneConfig> config {}; ///< never null
     std::shared_ptr<const Graph> graph {}; ///< what a step runs; another object after each recompilation; never null
+    DeviceInfo device {}; ///< on which it trains
     RunStatus status = RunStatus::Running;
     std::string message {}; ///< why it failed or diverged
     std::int64_t nextStep = 0;
@@ -78,7 +79,7 @@ struct SessionStatus
     std::int64_t totalSteps = 0;
     double stepsPerSecond = 0; ///< over the last second
     double speedLimit = 0; ///< steps per second; 0: none
-    DeviceInfo device {};
+    DeviceInfo device {}; ///< of lanes that name none
     int threads = 1;
     int threadsPerLane = 1;
     std::uint32_t baseline = 0; ///< lane id

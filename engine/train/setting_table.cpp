@@ -170,6 +170,7 @@ std::vector<Setting> makeTable()
     const std::string shorter = fmt::format("of at most {} bytes", longestText);
     std::vector<Setting> table {
         rows::text("color", "like \"#1f77b4\"", Live::Yes, FIELD(color), isColor),
+        rows::choice("device", {"session", "auto", "cpu", "cuda", "reference"}, Live::No, FIELD(device)),
         rows::integer<std::uint64_t>("seed", {0, std::numeric_limits<std::uint64_t>::max()}, Live::No, FIELD(seed)),
         rows::integer<std::int64_t>("steps", {1, manySteps}, Live::Yes, FIELD(steps)),
 
@@ -243,6 +244,8 @@ std::vector<Setting> makeTable()
         rows::choice("precision.weights", {"master", "half", "half-stochastic", "half-kahan"}, Live::Yes,
             FIELD(precision.weights)),
         precisionOverrides(),
+        rows::boolean("precision.tf32", Live::Yes, FIELD(precision.tf32)),
+        rows::boolean("precision.reduced_sums", Live::Yes, FIELD(precision.reducedSums)),
 
         clipOrder(),
         rows::optionalNumber("clip.max_norm", {0, 1e30, false}, Live::Yes, FIELD(clip.maxNorm)),

@@ -1140,6 +1140,10 @@
         <translation>裁剪</translation>
     </message>
     <message>
+        <source>sums in FP16</source>
+        <translation>FP16 累加</translation>
+    </message>
+    <message>
         <source>clips too early</source>
         <translation>裁剪过早</translation>
     </message>
@@ -1214,6 +1218,14 @@
     <message>
         <source>weights</source>
         <translation>权重</translation>
+    </message>
+    <message>
+        <source>products in TF32</source>
+        <translation>TF32 矩阵乘</translation>
+    </message>
+    <message>
+        <source>products summed in FP16</source>
+        <translation>矩阵乘以 FP16 累加</translation>
     </message>
     <message>
         <source>formats of single ops</source>
@@ -8498,6 +8510,10 @@ Default: %2; %3</source>
         <translation>%1 · FP16 %2 · BF16 %3</translation>
     </message>
     <message>
+        <source>%1 trains on %2</source>
+        <translation>%1 在 %2 上训练</translation>
+    </message>
+    <message>
         <source>Instruction set %1; %2 compute threads, %3 per lane</source>
         <translation>指令集 %1；%2 个计算线程，每条泳道 %3 个</translation>
     </message>
@@ -9415,6 +9431,10 @@ Default: %2; %3</source>
     <message>
         <source>, FP32 master weights</source>
         <translation>，FP32 主权重</translation>
+    </message>
+    <message>
+        <source>, products summed in FP16</source>
+        <translation>，矩阵乘以 FP16 累加</translation>
     </message>
     <message>
         <source>, {} in {}</source>

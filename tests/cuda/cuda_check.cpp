@@ -6,12 +6,15 @@
 #include "tests/cuda/lane_cases.h"
 #include "tests/support/op_verdict.h"
 
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <span>
+#include <stdexcept>
 #include <string_view>
+#include <utility>
 
 using namespace mantissa;
 using namespace mantissa::test;
@@ -129,6 +132,48 @@ json measureUnscale(Backend& backend, std::int64_t n)
     return {{"elements", n}, {"unscale_gb_per_s", unscale}, {"copy_gb_per_s", plain}};
 }
 
+/// Steps a second of a lane, with its phases replayed as graphs or not.
+double stepRate(const json& document, bool usesGraphs, int steps)
+{
+    setenv("MANTISSA_CUDA_GRAPHS", usesGraphs ? "1" : "0", 1);
+    const auto lane = laneOn("cuda", document);
+    for (int i = 0; i < 5; ++i) {
+        lane->step();
+    }
+    if ((lane->executor().recordedPhases() > 0) != usesGraphs) {
+        throw std::runtime_error("the phases of a step could not be recorded as graphs");
+    }
+    const double start = steadySeconds();
+    for (int i = 0; i < steps; ++i) {
+        lane->step();
+    }
+    return steps / (steadySeconds() - start);
+}
+
+/// What graphs bring, from small models to larger ones.
+json measureGraphs(bool isQuick)
+{
+    const std::array<std::pair<const char*, json>, 3> models {{
+        {"mlp 17-9, batch 12", mlp({fp16})},
+        {"mlp 512-512, batch 128", mlp({fp16, R"({"data": {"batch": 128}, "model": {"hidden": [512, 512]}})"})},
+        {"cnn, batch 64", mlp({fp16, R"({"data": {"batch": 64}, "model": {"kind": "cnn", "width": 16, "hidden": [64],
+            "stages": 2}})"})},
+    }};
+    json list = json::array();
+    for (const auto& [name, document] : models) {
+        if (isQuick && !list.empty()) {
+            break; // the layer of the tests takes seconds for a step of the others
+        }
+        const int steps = isQuick ? 5 : 300;
+        const double with = stepRate(document, true, steps);
+        const double without = stepRate(document, false, steps);
+        list.push_back(
+            {{"model", name}, {"steps_per_second", with}, {"without_graphs", without}, {"ratio", with / without}});
+    }
+    unsetenv("MANTISSA_CUDA_GRAPHS");
+    return list;
+}
+
 std::string rateText(const json& bench, std::size_t i)
 {
     const json& rate = bench.at("precisions").at(i).at("steps_per_second");
@@ -152,6 +197,11 @@ std::string tableOf(const json& results)
             check.at("rates").at("unscale_gb_per_s").get<double>(),
             check.at("rates").at("copy_gb_per_s").get<double>());
     }
+    for (const json& graph : check.value("graphs", json::array())) {
+        text += fmt::format("- {}: {:.0f} steps/s with graphs, {:.0f} without: {:.2f} times\n",
+            graph.at("model").get<std::string>(), graph.at("steps_per_second").get<double>(),
+            graph.at("without_graphs").get<double>(), graph.at("ratio").get<double>());
+    }
     const json& sanitizer = results.at("compute_sanitizer");
     text += fmt::format("- compute-sanitizer: {}\n", sanitizer.is_null() ? "not installed" : sanitizer.dump());
     if (!results.at("benchmarks").empty()) {
@@ -163,6 +213,16 @@ std::string tableOf(const json& results)
                 bench.at("device").get<std::string>(), bench.at("precisions")[i].at("precision").get<std::string>(),
                 rateText(bench, i));
         }
+    }
+    const json torch = results.value("pytorch", json::array());
+    if (!torch.empty()) {
+        text += "\n| experiment | PyTorch | precision | steps/s |\n|---|---|---|---|\n";
+    }
+    for (const json& run : torch) {
+        const json& result = run.at("result");
+        text += fmt::format("| {} | {} {} | {} | {:.0f} |\n", run.at("experiment").get<std::string>(),
+            result.at("torch").get<std::string>(), result.at("compiled").get<bool>() ? "compiled" : "eager",
+            result.at("policy").get<std::string>(), result.at("steps_per_second").get<double>());
     }
     return text;
 }
@@ -192,6 +252,7 @@ int main(int count, char** arguments)
         result["lanes"] = checkLanes();
         if (!has("--no-rates")) {
             result["rates"] = measureUnscale(backend, std::int64_t {1} << (has("--quick") ? 20U : 26U));
+            result["graphs"] = measureGraphs(has("--quick"));
         }
         const bool isRight = result["ops"]["failed"].empty() && result["lanes"]["failed"].empty();
         result["pass"] = isRight;

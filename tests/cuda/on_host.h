@@ -8,10 +8,11 @@
 
 namespace mantissa::test {
 
-/// To be called before anything asks for a device.
-inline void useCudaOnHost()
+/// To be called before anything asks for a device. cuDNN: the layer's own, or none; never one that is installed.
+inline void useCudaOnHost(const char* cudnn = "none")
 {
     setenv("MANTISSA_CUDA_PLUGIN", MANTISSA_CUDA_ON_HOST, 1);
+    setenv("MANTISSA_CUDNN", cudnn, 1);
 }
 
 /// Threads and streams in an order that must not matter.

@@ -4,6 +4,7 @@
 #include <QtTest>
 
 #include <numeric>
+#include <thread>
 
 using namespace mantissa;
 
@@ -68,6 +69,28 @@ private slots:
                 QVERIFY(loader.ready() >= 0 && loader.ready() <= queue);
             }
         }
+    }
+
+    void showsTheNextBatchAheadOfTime()
+    {
+        const auto data = numbers(30);
+        BatchLoader loader = loaderOf(data, {.queue = 2});
+        QVERIFY(loader.ahead() == nullptr); // nobody has asked yet
+        for (std::int64_t step = 0; step < 40; ++step) {
+            loader.next(step, 0);
+            const std::uint64_t fingerprint = loader.fingerprint();
+            while (loader.ready() == 0) {
+                std::this_thread::yield();
+            }
+            const Batch* const ahead = loader.ahead();
+            QVERIFY(ahead != nullptr && loader.fingerprint() == fingerprint);
+            const Batch expected = *ahead;
+            const Batch& next = loader.next(step, 1);
+            QVERIFY(&next == ahead && next.inputs == expected.inputs && next.fingerprint == expected.fingerprint);
+        }
+        BatchLoader unqueued = loaderOf(data, {.queue = 0});
+        unqueued.next(0, 0);
+        QVERIFY(unqueued.ahead() == nullptr);
     }
 
     void aJumpRestartsTheQueue()

@@ -126,6 +126,9 @@ LaneConfig randomLane(Dice& dice, const std::string& name)
     c.precision.policy = dice.pick({"fp32", "fp16", "bf16", "pure-fp16", "O3"});
     c.precision.weights
         = c.precision.policy == "fp32" ? "master" : dice.pick({"master", "half", "half-stochastic", "half-kahan"});
+    c.precision.tf32 = dice.coin();
+    c.precision.reducedSums = dice.coin();
+    c.device = dice.pick({"session", "cpu", "cuda"});
     c.optimizer.extraStep = dice.coin();
     c.optimizer.stateFormat = dice.pick({"weights", "fp32", "fp16", "bf16"});
     c.optimizer.epsilonFormat = dice.pick({"fp32", "fp16"});

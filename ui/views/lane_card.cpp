@@ -272,8 +272,10 @@ void LaneCard::refreshValues()
     if (!m_scale->slider()->isSliderDown() && m_controller->pendingValue(m_lane, "scaler.scale") == std::nullopt) {
         m_scale->setValue(lane->scale);
     }
-    const QString summary
-        = settingsSummary(*lane->config, lane->scale, lane->lr > 0 ? lane->lr : lane->config->optimizer.lr);
+    QString summary = settingsSummary(*lane->config, lane->scale, lane->lr > 0 ? lane->lr : lane->config->optimizer.lr);
+    if (lane->config->device != "session") {
+        summary.prepend(QString::fromStdString(lane->device.backend).toUpper() + QStringLiteral(" \u00B7 "));
+    }
     m_summary->setText(
         m_summary->fontMetrics().elidedText(summary, Qt::ElideRight, std::max(40, m_summary->width() - 28)));
     m_summary->setAccessibleDescription(summary);

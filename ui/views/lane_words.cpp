@@ -220,6 +220,12 @@ QString settingsSummary(const LaneConfig& config, double scale, double rate)
     if (config.precision.weights != defaultPrecision(config.precision.policy).weights) {
         parts << weightsLabel(config.precision.weights);
     }
+    if (config.precision.tf32) {
+        parts << QStringLiteral("TF32");
+    }
+    if (config.precision.reducedSums) {
+        parts << tr("sums in FP16");
+    }
     const std::string family = config.scaler ? config.scaler->family : "none";
     if (family == "none") {
         parts << tr("no scaler");
@@ -261,7 +267,7 @@ QString memoryText(const MemoryBytes& bytes)
 
 QString settingName(const std::string& path)
 {
-    static const std::array<std::pair<const char*, const char*>, 33> names {{
+    static const std::array<std::pair<const char*, const char*>, 35> names {{
         {"scaler.scale", QT_TRANSLATE_NOOP("mantissa", "scale")},
         {"scaler.init_scale", QT_TRANSLATE_NOOP("mantissa", "initial scale")},
         {"scaler.family", QT_TRANSLATE_NOOP("mantissa", "scaler")},
@@ -275,6 +281,8 @@ QString settingName(const std::string& path)
         {"precision.weights", QT_TRANSLATE_NOOP("mantissa", "weights")},
         {"precision", QT_TRANSLATE_NOOP("mantissa", "precision")},
         {"precision.overrides", QT_TRANSLATE_NOOP("mantissa", "formats of single ops")},
+        {"precision.tf32", QT_TRANSLATE_NOOP("mantissa", "products in TF32")},
+        {"precision.reduced_sums", QT_TRANSLATE_NOOP("mantissa", "products summed in FP16")},
         {"clip", QT_TRANSLATE_NOOP("mantissa", "clipping")},
         {"clip.max_norm", QT_TRANSLATE_NOOP("mantissa", "clip threshold")},
         {"clip.order", QT_TRANSLATE_NOOP("mantissa", "clip order")},

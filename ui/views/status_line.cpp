@@ -65,6 +65,20 @@ StatusLine::StatusLine(SessionController* controller, QWidget* parent)
     whenLanguageChanges(this, [this] { refresh(); });
 }
 
+/// A line for each lane that trains elsewhere than the session does.
+QString StatusLine::otherDevices(const SessionStatus& status)
+{
+    QString lines;
+    for (const LaneStatus& lane : status.lanes) {
+        if (lane.device.name != status.device.name) {
+            lines += QLatin1Char('\n')
+                + tr("%1 trains on %2")
+                      .arg(QString::fromStdString(lane.config->name), QString::fromStdString(lane.device.name));
+        }
+    }
+    return lines;
+}
+
 void StatusLine::setFrameTimesVisible(bool isVisible)
 {
     m_worstMs = 0;
@@ -149,7 +163,8 @@ void StatusLine::refresh()
                                  .arg(status->threads)
                                  .arg(status->threadsPerLane)
             + (device.note.empty() ? QString()
-                                   : QLatin1Char('\n') + inPresentLanguage(QString::fromStdString(device.note))));
+                                   : QLatin1Char('\n') + inPresentLanguage(QString::fromStdString(device.note)))
+            + otherDevices(*status));
     }
 
     const QString problem = m_controller->databaseProblem();

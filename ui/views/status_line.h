@@ -29,6 +29,7 @@ public:
 private:
     void refresh();
     void showQueue(const SessionStatus& status);
+    [[nodiscard]] static QString otherDevices(const SessionStatus& status);
 
     SessionController* m_controller;
     QLabel* m_frames;

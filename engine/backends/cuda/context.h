@@ -5,16 +5,19 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
+#include <memory>
 
 namespace mantissa::cuda {
+
+class DnnLibrary;
 
 struct Context
 {
     cublasLtHandle_t blas = nullptr;
     cudaStream_t setup = nullptr; ///< for the tables that kernels upload when they are bound
-    bool hasBFloat16 = true; ///< in its matrix units; without, BF16 products are computed in FP32
-    bool usesTf32 = false;
+    bool hasAmpereUnits = true; ///< matrix units for BF16 and TF32; without, BF16 products are computed in FP32
     std::size_t blasWorkspace = 0;
+    std::shared_ptr<const DnnLibrary> dnn; ///< null: own kernels do what it would
 };
 
 } // namespace mantissa::cuda

@@ -1,73 +1,22 @@
 #include "engine/backends/cuda/cuda_backend.h"
 
 #include "engine/backends/cuda/cuda_call.h"
+#include "engine/backends/cuda/cuda_stream.h"
 #include "engine/backends/cuda/device_memory.h"
+#include "engine/backends/cuda/dnn.h"
 #include "engine/backends/cuda/kernel_table.h"
 #include "engine/backends/cuda/kernels/kernels.h"
-#include "engine/backends/cuda/launch_kernel.h"
 #include "engine/core/error.h"
 
 #include <cublasLt.h>
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 
-#include <cstdlib>
-#include <string_view>
+#include <utility>
 
 namespace mantissa::cuda {
 
 namespace {
-
-class CudaStream final : public Stream
-{
-public:
-    CudaStream()
-    {
-        // Non-blocking: the streams of two lanes must not wait for each other through the default stream.
-        check(cudaStreamCreateWithFlags(&m_stream, cudaStreamNonBlocking), "create a stream");
-    }
-
-    ~CudaStream() override { static_cast<void>(cudaStreamDestroy(m_stream)); }
-
-    CudaStream(const CudaStream&) = delete;
-    CudaStream& operator=(const CudaStream&) = delete;
-
-    void upload(void* device, const void* host, std::size_t bytes) override
-    {
-        move(device, host, bytes, cudaMemcpyHostToDevice, "copy to the GPU");
-    }
-
-    void download(void* host, const void* device, std::size_t bytes) override
-    {
-        move(host, device, bytes, cudaMemcpyDeviceToHost, "copy from the GPU");
-    }
-
-    void fillZero(void* device, std::size_t bytes) override
-    {
-        if (bytes > 0) {
-            check(cudaMemsetAsync(device, 0, bytes, m_stream), "clear memory");
-        }
-    }
-
-    void copy(void* target, const void* source, std::size_t bytes) override
-    {
-        move(target, source, bytes, cudaMemcpyDeviceToDevice, "copy on the GPU");
-    }
-
-    void synchronize() override { check(cudaStreamSynchronize(m_stream), "finish a step"); }
-
-    [[nodiscard]] cudaStream_t handle() const { return m_stream; }
-
-private:
-    void move(void* target, const void* source, std::size_t bytes, cudaMemcpyKind kind, const char* attempt)
-    {
-        if (bytes > 0) {
-            check(cudaMemcpyAsync(target, source, bytes, kind, m_stream), attempt);
-        }
-    }
-
-    cudaStream_t m_stream = nullptr;
-};
 
 std::string versionText(int version)
 {
@@ -111,12 +60,6 @@ std::string reasonAgainst(cudaDeviceProp& properties, int& driver)
     return {};
 }
 
-bool wantsTf32()
-{
-    const char* const value = std::getenv("MANTISSA_CUDA_TF32");
-    return value != nullptr && std::string_view(value) == "1";
-}
-
 /// Runs one small kernel: code for this GPU may be missing in the plug-in, and shows only now. Empty if all is well.
 std::string reasonOfFirstKernel(cudaStream_t stream)
 {
@@ -158,6 +101,12 @@ public:
 
     [[nodiscard]] const DeviceInfo& device() const override { return m_device; }
 
+    [[nodiscard]] Support supports(const ProductPrecision& products) const override
+    {
+        return {!products.tf32 || m_context.hasAmpereUnits,
+            "its matrix units know no TF32, which began with compute capability 8.0"};
+    }
+
     [[nodiscard]] std::uint64_t freeMemory() const override
     {
         std::size_t free = 0;
@@ -191,8 +140,10 @@ private:
         if (const std::string reason = reasonOfFirstKernel(m_context.setup); !reason.empty()) {
             return reason;
         }
-        m_context.hasBFloat16 = properties.major >= ampere;
-        m_context.usesTf32 = wantsTf32();
+        LoadedDnn dnn = loadDnn();
+        m_context.dnn = std::move(dnn.library);
+        m_dnnText = std::move(dnn.text);
+        m_context.hasAmpereUnits = properties.major >= ampere;
         // What NVIDIA recommends for cuBLAS.
         m_context.blasWorkspace = (properties.major >= hopper ? std::size_t {32} : std::size_t {4}) << 20U;
         return {};
@@ -203,27 +154,24 @@ private:
         m_device.name = fmt::format("{} (compute capability {}.{}, CUDA {})", properties.name, properties.major,
             properties.minor, versionText(driver));
         m_device.fp16 = FormatSupport::Native;
-        m_device.bf16 = m_context.hasBFloat16 ? FormatSupport::Native : FormatSupport::Emulated;
+        m_device.bf16 = m_context.hasAmpereUnits ? FormatSupport::Native : FormatSupport::Emulated;
         m_device.instructionSet = fmt::format("sm_{}{}, cuBLASLt {}{}", properties.major, properties.minor,
-            cublasLtGetVersion(), m_context.usesTf32 ? ", TF32" : "");
-        if (!m_context.hasBFloat16) {
-            m_device.note = "This GPU is too old for BF16 (compute capability 8.0): its products are computed in FP32.";
+            cublasLtGetVersion(), m_context.dnn ? ", " + m_dnnText : "");
+        if (!m_context.hasAmpereUnits) {
+            m_device.note
+                = "This GPU is too old for BF16 (compute capability 8.0): its products are computed in FP32. ";
         }
-        if (m_context.usesTf32) {
-            m_device.note += "FP32 products use TF32, with 10 fraction bits (MANTISSA_CUDA_TF32).";
+        if (!m_context.dnn) {
+            m_device.note += fmt::format("Convolutions use own kernels, which are slower: {}.", m_dnnText);
         }
     }
 
     Context m_context;
+    std::string m_dnnText; ///< its version, or why it is not used
     DeviceInfo m_device;
 };
 
 } // namespace
-
-cudaStream_t streamOf(Stream& stream)
-{
-    return static_cast<CudaStream&>(stream).handle();
-}
 
 std::unique_ptr<Backend> makeCudaBackend()
 {

@@ -9,7 +9,6 @@
 namespace mantissa::cuda {
 
 /// Always an object: where CUDA cannot be used, its device() says why, and nothing else of it may be called.
-/// MANTISSA_CUDA_TF32=1 in the environment lets FP32 products use TF32, which is off otherwise.
 std::unique_ptr<Backend> makeCudaBackend();
 
 } // namespace mantissa::cuda

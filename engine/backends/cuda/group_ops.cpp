@@ -54,6 +54,8 @@ public:
 
     [[nodiscard]] std::size_t workspaceBytes() const override { return m_chunks.size() * sizeof(GroupPartial); }
 
+    [[nodiscard]] std::size_t deviceBytes() const override { return m_table->bytes(); }
+
     void bind(const KernelBinding& binding) override
     {
         m_binding = binding;

@@ -1,6 +1,7 @@
 // Matrix products through cuBLASLt, accumulated in FP32. A product that is to be 16-bit goes through FP32 memory, so
 // that the bias joins before the one rounding, and the rounding is ours to count: the same whether it is counted or
-// not.
+// not. Where a lane asks for FP16 sums, cuBLASLt rounds to FP16 as it goes, and what overflowed there comes out
+// infinite.
 #include "engine/backends/cuda/cuda_call.h"
 #include "engine/backends/cuda/kernel_factories.h"
 #include "engine/backends/cuda/kernels/kernels.h"
@@ -148,8 +149,9 @@ public:
         , m_views(request)
         , m_product(productOf(request))
         , m_hasBias(request.inputs.size() > 2)
-        , m_isDirect(request.outputs[0].dtype == DType::Float32 && !m_hasBias)
-        , m_widens(request.inputs[0].dtype == DType::BFloat16 && !context.hasBFloat16)
+        , m_sumsInHalf(request.products.reducedSums && request.inputs[0].dtype == DType::Float16)
+        , m_isDirect(request.outputs[0].dtype == DType::Float32 && !m_hasBias && !m_sumsInHalf)
+        , m_widens(request.inputs[0].dtype == DType::BFloat16 && !context.hasAmpereUnits)
         , m_elements(request.outputs[0].shape.elements())
         , m_elementsOfA(request.inputs[0].shape.elements())
         , m_elementsOfB(request.inputs[1].shape.elements())
@@ -164,14 +166,17 @@ public:
         // Row-major y = a b is column-major y^T = b^T a^T: the operands change places and keep their flags.
         const auto [m, n, k, batches, sharesB, transposeA, transposeB] = m_product;
         const cudaDataType_t type = m_widens ? CUDA_R_32F : blasType(formatOf(request.inputs[0].dtype));
-        const cublasComputeType_t compute
-            = context.usesTf32 && type == CUDA_R_32F && !m_widens ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
-        checkBlas(cublasLtMatmulDescCreate(m_desc.fresh(), compute, CUDA_R_32F), "describe a product");
+        const cudaDataType_t sums = m_sumsInHalf ? CUDA_R_16F : CUDA_R_32F;
+        const bool usesTf32 = request.products.tf32 && type == CUDA_R_32F && !m_widens;
+        const cublasComputeType_t compute = m_sumsInHalf ? CUBLAS_COMPUTE_16F
+            : usesTf32                                   ? CUBLAS_COMPUTE_32F_FAST_TF32
+                                                         : CUBLAS_COMPUTE_32F;
+        checkBlas(cublasLtMatmulDescCreate(m_desc.fresh(), compute, sums), "describe a product");
         setTransposed(CUBLASLT_MATMUL_DESC_TRANSA, transposeB);
         setTransposed(CUBLASLT_MATMUL_DESC_TRANSB, transposeA);
         createLayout(m_left, type, transposeB ? k : n, transposeB ? n : k, batches, sharesB ? 0 : n * k);
         createLayout(m_right, type, transposeA ? m : k, transposeA ? k : m, batches, m * k);
-        createLayout(m_result, CUDA_R_32F, n, m, batches, m * n);
+        createLayout(m_result, sums, n, m, batches, m * n);
     }
 
     [[nodiscard]] std::size_t workspaceBytes() const override { return m_blasAt + m_context.blasWorkspace; }
@@ -193,20 +198,28 @@ public:
             widen(m_a, 0, m_elementsOfA, queue);
             widen(m_b, 1, m_elementsOfB, queue);
         }
-        const float one = 1.0F;
-        const float zero = 0.0F;
+        const Factor one = m_sumsInHalf ? Factor {.half = halfOne} : Factor {.single = 1.0F};
+        const Factor zero {.single = 0.0F};
         checkBlas(cublasLtMatmul(m_context.blas, m_desc.get(), &one, m_b, m_left.get(), m_a, m_right.get(), &zero, m_d,
                       m_result.get(), m_d, m_result.get(), &m_algorithm,
                       static_cast<std::byte*>(m_binding.workspace) + m_blasAt, m_context.blasWorkspace, queue),
             "start a product");
         if (!m_isDirect) {
-            const In product {m_d, Format::Float32};
+            const In product {m_d, m_sumsInHalf ? Format::Float16 : Format::Float32};
             runMap(m_hasBias ? Map::Add : Map::Copy, {product, m_views.optionalIn(m_binding, 2), m_product.n, 0},
                 m_views.out(m_binding, 0), m_elements, queue);
         }
     }
 
 private:
+    /// What a product is multiplied with, in the format of its sums.
+    union Factor {
+        float single;
+        std::uint16_t half;
+    };
+
+    static constexpr std::uint16_t halfOne = 0x3C00;
+
     /// The FP32 product, operands widened to FP32, then cuBLASLt's own.
     void placeWorkspace()
     {
@@ -268,6 +281,7 @@ private:
     Views m_views;
     Product m_product;
     bool m_hasBias;
+    bool m_sumsInHalf;
     bool m_isDirect; ///< into the output, not through FP32 memory
     bool m_widens;
     std::int64_t m_elements;

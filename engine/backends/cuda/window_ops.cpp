@@ -1,4 +1,5 @@
 // Pooling and convolution of images [n, h, w, c].
+#include "engine/backends/cuda/dnn.h"
 #include "engine/backends/cuda/kernel_factories.h"
 #include "engine/backends/cuda/kernels/kernels.h"
 #include "engine/backends/cuda/launch_kernel.h"
@@ -49,7 +50,7 @@ std::unique_ptr<Kernel> makePool(const KernelRequest& request, const Context& /*
         });
 }
 
-std::unique_ptr<Kernel> makeConv(const KernelRequest& request, const Context& /*context*/)
+std::unique_ptr<Kernel> makeConv(const KernelRequest& request, const Context& context)
 {
     const auto attributes = attributesOf<Conv2dAttributes>(request.attributes);
     const bool isForward = request.op == Op::Conv2d;
@@ -68,6 +69,9 @@ std::unique_ptr<Kernel> makeConv(const KernelRequest& request, const Context& /*
     const ConvSetting setting {x.shape[0], image, imageOf(request, y), {w.shape[2], w.shape[3]},
         {attributes.stride[0], attributes.stride[1]}, {attributes.padding[0], attributes.padding[1]},
         {attributes.dilation[0], attributes.dilation[1]}, attributes.groups};
+    if (std::unique_ptr<Kernel> kernel = makeDnnConv(request, context, setting)) {
+        return kernel;
+    }
     const std::int64_t n = request.outputs[0].shape.elements();
     return makeLaunch(
         [views = Views(request), n, setting, op = request.op](const KernelBinding& b, cudaStream_t stream) {

@@ -103,13 +103,28 @@ bool isValid(const MatmulDesc& desc, const Layout& a, const Layout& b, const Lay
             && layout.leading >= rows;
     };
     return fits(a, isTransA ? k : m, isTransA ? m : k) && fits(b, isTransB ? n : k, isTransB ? k : n) && fits(c, m, n)
-        && fits(d, m, n) && a.type == b.type && c.type == d.type && d.type == CUDA_R_32F && desc.scale == CUDA_R_32F
-        && a.batches == d.batches && b.batches == d.batches && c.batches == d.batches;
+        && fits(d, m, n) && a.type == b.type && c.type == d.type && d.type == desc.scale
+        && (desc.compute == CUBLAS_COMPUTE_16F ? desc.scale == CUDA_R_16F && a.type == CUDA_R_16F
+                                               : desc.scale == CUDA_R_32F)
+        && (desc.compute != CUBLAS_COMPUTE_32F_FAST_TF32 || a.type == CUDA_R_32F) && a.batches == d.batches
+        && b.batches == d.batches && c.batches == d.batches;
+}
+
+/// As the matrix units see an FP32 operand: with 10 fraction bits, the nearest.
+float asTf32(float value)
+{
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, &value, sizeof bits);
+    bits = (bits + 0x0FFFU + (bits >> 13U & 1U)) & 0xFFFFE000U;
+    std::memcpy(&value, &bits, sizeof bits);
+    return value;
 }
 
 void multiply(const MatmulDesc& desc, const void* a, const Layout& aLayout, const void* b, const Layout& bLayout,
-    float* d, const Layout& dLayout)
+    void* d, const Layout& dLayout)
 {
+    const bool isTf32 = desc.compute == CUBLAS_COMPUTE_32F_FAST_TF32;
+    const bool isHalf = desc.compute == CUBLAS_COMPUTE_16F;
     const auto [m, n, k] = sizesOf(desc, aLayout, dLayout);
     const bool isTransA = desc.transA != CUBLAS_OP_N;
     const bool isTransB = desc.transB != CUBLAS_OP_N;
@@ -118,10 +133,17 @@ void multiply(const MatmulDesc& desc, const void* a, const Layout& aLayout, cons
             for (std::int64_t row = 0; row < m; ++row) {
                 float sum = 0;
                 for (std::int64_t i = 0; i < k; ++i) {
-                    sum += (isTransA ? aLayout.at(a, batch, i, row) : aLayout.at(a, batch, row, i))
-                        * (isTransB ? bLayout.at(b, batch, column, i) : bLayout.at(b, batch, i, column));
+                    const float left = isTransA ? aLayout.at(a, batch, i, row) : aLayout.at(a, batch, row, i);
+                    const float right = isTransB ? bLayout.at(b, batch, column, i) : bLayout.at(b, batch, i, column);
+                    sum += isTf32 ? asTf32(left) * asTf32(right) : left * right;
+                    sum = isHalf ? __half2float(__float2half_rn(sum)) : sum;
                 }
-                d[batch * dLayout.stride + column * dLayout.leading + row] = sum;
+                const std::int64_t at = batch * dLayout.stride + column * dLayout.leading + row;
+                if (isHalf) {
+                    static_cast<__half*>(d)[at] = __float2half_rn(sum);
+                } else {
+                    static_cast<float*>(d)[at] = sum;
+                }
             }
         }
     }
@@ -130,6 +152,14 @@ void multiply(const MatmulDesc& desc, const void* a, const Layout& aLayout, cons
 bool isAligned(const void* pointer, std::uint32_t alignment)
 {
     return reinterpret_cast<std::uintptr_t>(pointer) % alignment == 0;
+}
+
+/// Of the type of the sums.
+bool isFactor(const MatmulDesc& desc, const void* factor, float value)
+{
+    return value
+        == (desc.scale == CUDA_R_16F ? __half2float(*static_cast<const __half*>(factor))
+                                     : *static_cast<const float*>(factor));
 }
 
 /// What the heuristic keeps in its opaque answer, to be checked when it is used.
@@ -309,13 +339,12 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t /*handle*/, cublasLtMatmulDesc_t 
         && isDeviceRange(d, layoutD.bytes()) && isDeviceRange(workspace, workspaceBytes);
     const bool areAligned = isAligned(a, algorithm.alignment[0]) && isAligned(b, algorithm.alignment[1])
         && isAligned(c, algorithm.alignment[2]) && isAligned(d, algorithm.alignment[3]) && isAligned(workspace, 256);
-    if (!isInPlace || !areAligned || workspaceBytes < neededWorkspace || *static_cast<const float*>(alpha) != 1.0F
-        || *static_cast<const float*>(beta) != 0.0F
-        || !isValid(wanted, layoutA, layoutB, mine<Layout>(cLayout), layoutD)) {
+    if (!isInPlace || !areAligned || workspaceBytes < neededWorkspace || !isFactor(wanted, alpha, 1.0F)
+        || !isFactor(wanted, beta, 0.0F) || !isValid(wanted, layoutA, layoutB, mine<Layout>(cLayout), layoutD)) {
         return CUBLAS_STATUS_INVALID_VALUE;
     }
     const cudaError_t status = enqueue(stream, [=] {
-        multiply(wanted, a, layoutA, b, layoutB, static_cast<float*>(d), layoutD);
+        multiply(wanted, a, layoutA, b, layoutB, d, layoutD);
         return cudaSuccess;
     });
     return status == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;

@@ -7,14 +7,49 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <functional>
+#include <iterator>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <set>
 #include <vector>
 
-/// What the toolkit leaves opaque.
+using Work = std::function<cudaError_t()>;
+
+// What the toolkit leaves opaque.
+
 struct CUstream_st
 {
-    std::deque<std::function<cudaError_t()>> queue;
+    std::deque<Work> queue;
+    bool isCapturing = false;
+    bool isCaptureBroken = false; ///< something was done that cannot be captured
+    std::vector<Work> captured;
+};
+
+/// Shared by the event and by work that is still queued when it is destroyed.
+struct EventState
+{
+    std::uint64_t recorded = 0; ///< how often it was put into a queue
+    std::uint64_t reached = 0; ///< which of these has run
+    cudaStream_t stream = nullptr; ///< of the last one
+    std::uint64_t time = 0; ///< in pieces of work
+    bool isTimed = false;
+};
+
+struct CUevent_st
+{
+    std::shared_ptr<EventState> state = std::make_shared<EventState>();
+};
+
+struct CUgraph_st
+{
+    std::vector<Work> work;
+};
+
+struct CUgraphExec_st
+{
+    std::shared_ptr<const std::vector<Work>> work;
 };
 
 namespace mantissa::host_layer {
@@ -32,9 +67,14 @@ struct Layer
     Device device;
     Streams streams = Streams::Eager;
     std::map<const std::byte*, std::size_t> allocations;
+    std::map<const std::byte*, std::size_t> pinned;
+    std::set<cudaStream_t> alive;
+    std::uint64_t time = 0;
+    std::map<std::string, std::uint64_t> callsByName;
     std::size_t used = 0;
     std::uint64_t calls = 0;
     std::uint64_t failsFrom = UINT64_MAX;
+    std::string failsOnce;
     std::string failedCall;
     std::string fault;
     cudaError_t sticky = cudaSuccess; ///< after a kernel failed, as on a device
@@ -51,11 +91,13 @@ std::lock_guard<std::recursive_mutex> locked()
     return std::lock_guard(layer().mutex);
 }
 
-cudaError_t runAll(cudaStream_t stream)
+/// As long as there is work and `isWanted` says so.
+cudaError_t runWhile(cudaStream_t stream, const std::function<bool()>& isWanted)
 {
-    while (!stream->queue.empty()) {
+    while (!stream->queue.empty() && isWanted()) {
         const auto work = std::move(stream->queue.front());
         stream->queue.pop_front();
+        ++layer().time;
         if (const cudaError_t status = work(); status != cudaSuccess) {
             stream->queue.clear();
             return status;
@@ -64,12 +106,49 @@ cudaError_t runAll(cudaStream_t stream)
     return layer().sticky;
 }
 
+cudaError_t runAll(cudaStream_t stream)
+{
+    return runWhile(stream, [] { return true; });
+}
+
+/// Runs the event's stream until it is there.
+cudaError_t reach(const std::shared_ptr<EventState>& event, std::uint64_t record)
+{
+    if (event->reached >= record || !layer().alive.contains(event->stream)) {
+        return layer().sticky;
+    }
+    return runWhile(event->stream, [&] { return event->reached < record; });
+}
+
+/// The stream that this thread captures, if it does: what waits or allocates breaks the capture then.
+thread_local cudaStream_t capturedByThread = nullptr;
+
+bool breaksCapture()
+{
+    if (capturedByThread == nullptr) {
+        return false;
+    }
+    capturedByThread->isCaptureBroken = true;
+    return true;
+}
+
+bool isPinned(const void* begin, std::size_t bytes)
+{
+    const auto* const first = static_cast<const std::byte*>(begin);
+    auto next = layer().pinned.upper_bound(first);
+    return next != layer().pinned.begin() && first + bytes <= std::prev(next)->first + std::prev(next)->second;
+}
+
 } // namespace
 
 cudaError_t enqueue(cudaStream_t stream, std::function<cudaError_t()> work)
 {
     if (layer().sticky != cudaSuccess) {
         return layer().sticky;
+    }
+    if (stream->isCapturing) {
+        stream->captured.push_back(std::move(work));
+        return cudaSuccess;
     }
     stream->queue.push_back(std::move(work));
     if (layer().streams == Streams::Eager) {
@@ -119,7 +198,9 @@ void reset()
     layer().device = {};
     layer().streams = Streams::Eager;
     layer().calls = 0;
+    layer().callsByName.clear();
     layer().failsFrom = UINT64_MAX;
+    layer().failsOnce.clear();
     layer().failedCall.clear();
     layer().fault.clear();
     layer().sticky = cudaSuccess;
@@ -138,6 +219,12 @@ void failFrom(std::uint64_t call)
     layer().failsFrom = layer().calls + call;
 }
 
+void failOnce(const std::string& name)
+{
+    const auto lock = locked();
+    layer().failsOnce = name;
+}
+
 std::string failedCall()
 {
     const auto lock = locked();
@@ -153,12 +240,30 @@ std::string lastFault()
 std::size_t liveAllocations()
 {
     const auto lock = locked();
-    return layer().allocations.size();
+    return layer().allocations.size() + layer().pinned.size();
+}
+
+std::size_t usedBytes()
+{
+    const auto lock = locked();
+    return layer().used;
+}
+
+std::uint64_t callsOf(const std::string& name)
+{
+    const auto lock = locked();
+    return layer().callsByName[name];
 }
 
 bool isFailing(const char* call)
 {
     const auto lock = locked();
+    ++layer().callsByName[call];
+    if (layer().failsOnce == call) {
+        layer().failsOnce.clear();
+        ++layer().calls;
+        return true;
+    }
     const bool fails = layer().calls++ >= layer().failsFrom;
     if (fails && layer().failedCall.empty()) {
         layer().failedCall = call;
@@ -232,6 +337,9 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total)
 cudaError_t cudaMalloc(void** memory, std::size_t bytes)
 {
     const auto lock = locked();
+    if (breaksCapture()) {
+        return cudaErrorStreamCaptureUnsupported;
+    }
     if (isFailing("cudaMalloc") || bytes > layer().device.memory || layer().used > layer().device.memory - bytes) {
         *memory = nullptr;
         return cudaErrorMemoryAllocation;
@@ -248,9 +356,38 @@ cudaError_t cudaMalloc(void** memory, std::size_t bytes)
     return cudaSuccess;
 }
 
+cudaError_t cudaMallocHost(void** memory, std::size_t bytes)
+{
+    const auto lock = locked();
+    if (breaksCapture()) {
+        return cudaErrorStreamCaptureUnsupported;
+    }
+    *memory = nullptr;
+    if (isFailing("cudaMallocHost")) {
+        return cudaErrorMemoryAllocation;
+    }
+    *memory = std::malloc(bytes);
+    std::memset(*memory, 0xFF, bytes);
+    layer().pinned[static_cast<std::byte*>(*memory)] = bytes;
+    return cudaSuccess;
+}
+
+cudaError_t cudaFreeHost(void* memory)
+{
+    const auto lock = locked();
+    if (memory != nullptr && layer().pinned.erase(static_cast<std::byte*>(memory)) == 0) {
+        return cudaErrorInvalidValue;
+    }
+    std::free(memory);
+    return isFailing("cudaFreeHost") ? cudaErrorUnknown : cudaSuccess;
+}
+
 cudaError_t cudaFree(void* memory)
 {
     const auto lock = locked();
+    if (breaksCapture()) {
+        return cudaErrorStreamCaptureUnsupported;
+    }
     const auto found = layer().allocations.find(static_cast<std::byte*>(memory));
     if (memory != nullptr && found == layer().allocations.end()) {
         return cudaErrorInvalidValue;
@@ -275,12 +412,14 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned /*flags*/)
         return cudaErrorUnknown;
     }
     *stream = new CUstream_st;
+    layer().alive.insert(*stream);
     return cudaSuccess;
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
     const auto lock = locked();
+    layer().alive.erase(stream);
     delete stream;
     return isFailing("cudaStreamDestroy") ? cudaErrorUnknown : cudaSuccess;
 }
@@ -288,10 +427,167 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
     const auto lock = locked();
+    if (breaksCapture()) {
+        return cudaErrorStreamCaptureUnsupported;
+    }
     if (isFailing("cudaStreamSynchronize")) {
         return cudaErrorUnknown;
     }
     return runAll(stream);
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned /*flags*/)
+{
+    const auto lock = locked();
+    if (isFailing("cudaStreamWaitEvent")) {
+        return cudaErrorUnknown;
+    }
+    return enqueue(stream, [state = event->state, record = event->state->recorded] { return reach(state, record); });
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags)
+{
+    const auto lock = locked();
+    if (isFailing("cudaEventCreateWithFlags")) {
+        return cudaErrorUnknown;
+    }
+    *event = new CUevent_st;
+    (*event)->state->isTimed = (flags & cudaEventDisableTiming) == 0;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event)
+{
+    const auto lock = locked();
+    delete event;
+    return isFailing("cudaEventDestroy") ? cudaErrorUnknown : cudaSuccess;
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
+{
+    const auto lock = locked();
+    if (isFailing("cudaEventRecord")) {
+        return cudaErrorUnknown;
+    }
+    if (stream->isCapturing) {
+        stream->isCaptureBroken = true; // what it would mean in a graph is not what is wanted here
+        return cudaErrorStreamCaptureUnsupported;
+    }
+    event->state->stream = stream;
+    return enqueue(stream, [state = event->state, record = ++event->state->recorded] {
+        state->reached = record;
+        state->time = layer().time;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event)
+{
+    const auto lock = locked();
+    if (breaksCapture()) {
+        return cudaErrorStreamCaptureUnsupported;
+    }
+    if (isFailing("cudaEventSynchronize")) {
+        return cudaErrorUnknown;
+    }
+    return reach(event->state, event->state->recorded);
+}
+
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end)
+{
+    const auto lock = locked();
+    if (isFailing("cudaEventElapsedTime")) {
+        return cudaErrorUnknown;
+    }
+    const auto isThere = [](const EventState& event) { return event.recorded > 0 && event.reached == event.recorded; };
+    if (!start->state->isTimed || !end->state->isTimed || start->state->recorded == 0 || end->state->recorded == 0) {
+        return cudaErrorInvalidResourceHandle;
+    }
+    if (!isThere(*start->state) || !isThere(*end->state)) {
+        return cudaErrorNotReady;
+    }
+    *milliseconds = 0.001F * static_cast<float>(end->state->time - start->state->time);
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode)
+{
+    const auto lock = locked();
+    if (isFailing("cudaStreamBeginCapture")) {
+        return cudaErrorUnknown;
+    }
+    if (stream->isCapturing || capturedByThread != nullptr || mode != cudaStreamCaptureModeThreadLocal) {
+        return cudaErrorIllegalState;
+    }
+    stream->isCapturing = true;
+    stream->isCaptureBroken = false;
+    stream->captured.clear();
+    capturedByThread = stream;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph)
+{
+    const auto lock = locked();
+    *graph = nullptr;
+    if (!stream->isCapturing || capturedByThread != stream) {
+        return cudaErrorIllegalState;
+    }
+    stream->isCapturing = false;
+    capturedByThread = nullptr;
+    if (isFailing("cudaStreamEndCapture") || stream->isCaptureBroken) {
+        return cudaErrorStreamCaptureInvalidated;
+    }
+    *graph = new CUgraph_st {std::move(stream->captured)};
+    stream->captured.clear();
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long /*flags*/)
+{
+    const auto lock = locked();
+    *executable = nullptr;
+    if (isFailing("cudaGraphInstantiate")) {
+        return cudaErrorMemoryAllocation;
+    }
+    *executable = new CUgraphExec_st {std::make_shared<const std::vector<Work>>(graph->work)};
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph)
+{
+    const auto lock = locked();
+    delete graph;
+    return isFailing("cudaGraphDestroy") ? cudaErrorUnknown : cudaSuccess;
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable)
+{
+    const auto lock = locked();
+    delete executable;
+    return isFailing("cudaGraphExecDestroy") ? cudaErrorUnknown : cudaSuccess;
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream)
+{
+    const auto lock = locked();
+    if (isFailing("cudaGraphLaunch")) {
+        return cudaErrorLaunchFailure;
+    }
+    return enqueue(stream, [all = executable->work] {
+        for (const Work& work : *all) {
+            ++layer().time;
+            if (const cudaError_t status = work(); status != cudaSuccess) {
+                return status;
+            }
+        }
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaGetLastError()
+{
+    return isFailing("cudaGetLastError") ? cudaErrorUnknown : cudaSuccess;
 }
 
 cudaError_t cudaMemcpyAsync(
@@ -311,6 +607,16 @@ cudaError_t cudaMemcpyAsync(
             std::memcpy(target, source, bytes);
             return cudaSuccess;
         });
+    }
+    if (isPinned(source, bytes)) {
+        return enqueue(stream, [=] {
+            std::memcpy(target, source, bytes);
+            return cudaSuccess;
+        });
+    }
+    if (stream->isCapturing) {
+        stream->isCaptureBroken = true;
+        return cudaErrorStreamCaptureUnsupported;
     }
     // Pageable memory is staged, so that the caller may overwrite it at once.
     std::vector<std::byte> staged(bytes);
@@ -345,6 +651,10 @@ const char* cudaGetErrorName(cudaError_t status)
         return "cudaErrorLaunchFailure";
     case cudaErrorInvalidValue:
         return "cudaErrorInvalidValue";
+    case cudaErrorNotReady:
+        return "cudaErrorNotReady";
+    case cudaErrorStreamCaptureUnsupported:
+        return "cudaErrorStreamCaptureUnsupported";
     case cudaErrorInvalidConfiguration:
         return "cudaErrorInvalidConfiguration";
     default:

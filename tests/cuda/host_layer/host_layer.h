@@ -27,16 +27,22 @@ void setDevice(const Device& device);
 /// Back to a healthy default device: all of the above, no failing call. Memory in use stays.
 void reset();
 
-/// Library calls since reset(), of the runtime and of cuBLASLt.
+/// Library calls since reset(), of the runtime, cuBLASLt and cuDNN.
 std::uint64_t callCount();
+/// Those of one name.
+std::uint64_t callsOf(const std::string& name);
 /// The call of that number from now on (0: the next one), and every later one, fails; nothing runs on the device
 /// from there. reset() mends it.
 void failFrom(std::uint64_t call);
+/// The next call of that name fails; those after it do not.
+void failOnce(const std::string& name);
 /// Its name, once it has failed.
 std::string failedCall();
 /// Why the last kernel failed that did what a device cannot.
 std::string lastFault();
-/// Allocations that are not freed.
+/// Memory of the device that is in use.
+std::size_t usedBytes();
+/// Allocations that are not freed, on the device and page-locked.
 std::size_t liveAllocations();
 
 // --- for the parts of the layer ---

@@ -1,0 +1,207 @@
+#include "engine/backends/cuda/cuda_stream.h"
+
+#include "engine/backends/cuda/launch_kernel.h"
+#include "engine/core/error.h"
+
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+namespace mantissa::cuda {
+
+static_assert(CUDART_VERSION >= 12000, "the calls in use have had their present signatures since CUDA 12.0");
+
+namespace {
+
+/// A phase as the GPU replays it.
+class Graph final : public Recording
+{
+public:
+    explicit Graph(cudaGraphExec_t executable)
+        : m_executable(executable)
+    {
+    }
+
+    ~Graph() override { static_cast<void>(cudaGraphExecDestroy(m_executable)); }
+
+    Graph(const Graph&) = delete;
+    Graph& operator=(const Graph&) = delete;
+
+    void launch(cudaStream_t stream) { check(cudaGraphLaunch(m_executable, stream), "start a recorded phase"); }
+
+private:
+    cudaGraphExec_t m_executable;
+};
+
+bool wantsGraphs()
+{
+    const char* const value = std::getenv("MANTISSA_CUDA_GRAPHS");
+    return value == nullptr || std::string_view(value) != "0";
+}
+
+cudaStream_t createStream()
+{
+    // Non-blocking: the streams of two lanes must not wait for each other through the default stream.
+    cudaStream_t stream = nullptr;
+    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "create a stream");
+    return stream;
+}
+
+} // namespace
+
+CudaStream::CudaStream()
+    : m_stream(createStream())
+    , m_usesGraphs(wantsGraphs())
+{
+}
+
+CudaStream::~CudaStream()
+{
+    m_libraryHandle.reset();
+    static_cast<void>(cudaStreamDestroy(m_stream));
+    if (m_copies != nullptr) {
+        static_cast<void>(cudaStreamDestroy(m_copies));
+    }
+}
+
+void CudaStream::upload(void* device, const void* host, std::size_t bytes)
+{
+    if (bytes > 0) {
+        m_uploads.upload(device, host, bytes, m_stream);
+    }
+}
+
+void CudaStream::download(void* host, const void* device, std::size_t bytes)
+{
+    if (bytes > 0) {
+        m_landing.download(host, device, bytes, m_stream);
+    }
+}
+
+void CudaStream::fillZero(void* device, std::size_t bytes)
+{
+    if (bytes > 0) {
+        check(cudaMemsetAsync(device, 0, bytes, m_stream), "clear memory");
+    }
+}
+
+void CudaStream::copy(void* target, const void* source, std::size_t bytes)
+{
+    if (bytes > 0) {
+        check(cudaMemcpyAsync(target, source, bytes, cudaMemcpyDeviceToDevice, m_stream), "copy on the GPU");
+    }
+}
+
+void CudaStream::synchronize()
+{
+    if (const cudaError_t status = cudaStreamSynchronize(m_stream); status != cudaSuccess) {
+        m_landing.drop();
+        check(status, "finish a step");
+    }
+    m_landing.deliver();
+}
+
+void CudaStream::uploadAhead(void* device, const void* host, std::size_t bytes)
+{
+    if (bytes == 0) {
+        return;
+    }
+    if (m_copies == nullptr) {
+        m_copies = createStream();
+    }
+    auto found = m_ahead.find(device);
+    if (found == m_ahead.end()) {
+        std::unique_ptr<Ahead> made;
+        try {
+            made = std::make_unique<Ahead>(bytes);
+        } catch (const Error& error) {
+            if (error.code() == ErrorCode::OutOfMemory) {
+                return; // it is brought when it is due
+            }
+            throw;
+        }
+        found = m_ahead.emplace(device, std::move(made)).first;
+    }
+    Ahead& ahead = *found->second;
+    ahead.isFull = false;
+    if (ahead.bytes != bytes) {
+        return; // an address belongs to one tensor
+    }
+    ahead.isTaken.orderBefore(m_copies);
+    m_uploadsAhead.upload(ahead.memory.data(), host, bytes, m_copies);
+    ahead.hasArrived.record(m_copies);
+    ahead.isFull = true;
+}
+
+bool CudaStream::uploadTaken(void* device)
+{
+    const auto found = m_ahead.find(device);
+    if (found == m_ahead.end() || !found->second->isFull) {
+        return false;
+    }
+    Ahead& ahead = *found->second;
+    ahead.hasArrived.orderBefore(m_stream);
+    copy(device, ahead.memory.data(), ahead.bytes);
+    ahead.isTaken.record(m_stream);
+    ahead.isFull = false;
+    return true;
+}
+
+std::unique_ptr<Recording> CudaStream::record(const std::function<void()>& enqueue)
+{
+    // Of this thread alone: meanwhile other lanes may do what must not be done while recording.
+    if (!m_usesGraphs || cudaStreamBeginCapture(m_stream, cudaStreamCaptureModeThreadLocal) != cudaSuccess) {
+        return nullptr;
+    }
+    bool isRecorded = true;
+    try {
+        enqueue();
+    } catch (const Error&) {
+        isRecorded = false; // if it is not for the recording, it fails again when it is to run
+    }
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t executable = nullptr;
+    const bool isWhole = cudaStreamEndCapture(m_stream, &graph) == cudaSuccess && isRecorded;
+    if (!isWhole || cudaGraphInstantiate(&executable, graph, 0) != cudaSuccess) {
+        static_cast<void>(cudaGetLastError()); // heard
+        executable = nullptr;
+    }
+    if (graph != nullptr) {
+        static_cast<void>(cudaGraphDestroy(graph));
+    }
+    return executable == nullptr ? nullptr : std::make_unique<Graph>(executable);
+}
+
+void CudaStream::replay(Recording& recording)
+{
+    static_cast<Graph&>(recording).launch(m_stream);
+}
+
+void CudaStream::mark(std::size_t slot)
+{
+    while (m_marks.size() <= slot) {
+        m_marks.push_back(std::make_unique<Event>(Event::Use::Timing));
+    }
+    m_marks[slot]->record(m_stream);
+}
+
+float CudaStream::timeBetween(std::size_t first, std::size_t second)
+{
+    return m_marks.at(second)->millisecondsSince(*m_marks.at(first));
+}
+
+std::size_t CudaStream::deviceBytes() const
+{
+    std::size_t sum = 0;
+    for (const auto& [address, ahead] : m_ahead) {
+        sum += ahead->bytes;
+    }
+    return sum;
+}
+
+cudaStream_t streamOf(Stream& stream)
+{
+    return static_cast<CudaStream&>(stream).handle();
+}
+
+} // namespace mantissa::cuda
