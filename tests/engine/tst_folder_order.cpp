@@ -22,7 +22,7 @@ const std::vector<QStringList> rows {
     {"ui/language"},
     {"ui/style"},
     {"ui/models", "ui/plots", "ui/session"},
-    {"ui/compare", "ui/graph", "ui/gradients", "ui/layers", "ui/report", "ui/predict", "ui/start", "ui/time",
+    {"ui/compare", "ui/graph", "ui/gradients", "ui/layers", "ui/ranks", "ui/report", "ui/predict", "ui/start", "ui/time",
         "ui/import_log"},
     {"ui/lesson", "ui/protocol"},
     {"ui/views"},
@@ -41,7 +41,7 @@ const std::vector<Ban> bans {
     {QRegularExpression("^engine/"), QRegularExpression("^(Q[A-Z]|Qt|qcustomplot)"), "the engine is free of Qt"},
     {QRegularExpression(
          "^(app|ui/"
-         "(compare|graph|gradients|import_log|language|layers|lesson|models|predict|session|start|style|time|views))/"),
+         "(compare|graph|gradients|import_log|language|layers|lesson|models|predict|ranks|session|start|style|time|views))/"),
         QRegularExpression("^qcustomplot"), "only ui/plots knows the plotting library"},
     {QRegularExpression("^ui/"), QRegularExpression("^engine/(ops|autodiff)/"),
         "the window does not look into the engine's ops"},

@@ -47,6 +47,7 @@ class SetupPanel;
 class StartPage;
 class StepPanel;
 class StatusLine;
+class RanksPanel;
 class TimePanel;
 struct LessonStep;
 struct ReferenceRun;
@@ -113,6 +114,8 @@ public:
 
     [[nodiscard]] TimePanel* timePanel() const { return m_time; }
 
+    [[nodiscard]] RanksPanel* ranksPanel() const { return m_ranks; }
+
     [[nodiscard]] ComparePanel* comparePanel() const { return m_compare; }
 
     [[nodiscard]] LaneList* laneList() const { return m_lanes; }
@@ -168,6 +171,7 @@ private:
     void connectFindings();
     void connectLayers();
     void connectTime();
+    void connectRanks();
     void connectCompare();
     void compareWithBaseline();
     void connectRuns();
@@ -182,6 +186,7 @@ private:
     void drawCorridors();
     [[nodiscard]] bool showsLayers() const;
     [[nodiscard]] bool showsTime() const;
+    [[nodiscard]] bool showsRanks() const;
     [[nodiscard]] bool showsCompare() const;
     void noteEvent(const Event& event);
     void frame();
@@ -259,6 +264,7 @@ private:
     GradientsPanel* m_gradients;
     LayersPanel* m_layers;
     TimePanel* m_time;
+    RanksPanel* m_ranks;
     ComparePanel* m_compare;
     OpMapPanel* m_opMap;
     QTabWidget* m_tabs;
