@@ -553,7 +553,7 @@ private slots:
 
     void aRankThatFailsEndsTheStep()
     {
-        const auto lane = makeLane(withRanks(3));
+        const auto lane = makeLane(withRanks(4));
         train(*lane, 2);
         QVERIFY_EXCEPTION_THROWN(lane->step([](StepStage stage) {
             if (stage == StepStage::Forward) {

@@ -120,7 +120,7 @@ private slots:
     /// Copies, walks, trials and blame run on ranks of their own and change nothing.
     void copiesAreLanesOfSeveralRanksToo()
     {
-        Session session(parseExperiment(experimentText, ""), {.threads = 1, .snapshotInterval = 5});
+        Session session(parseExperiment(experimentText, ""), {.threads = 1, .observers = {}, .snapshotInterval = 5});
         session.runSteps(9);
         session.waitUntilIdle();
         QCOMPARE(session.walkStep(1).get().record.step, std::int64_t {9});
