@@ -14,6 +14,13 @@ void MetricsFile::runStarted(const RunStart& start)
     m_lanes[start.lane] = start.config.name;
 }
 
+void MetricsFile::ranksRecorded(std::span<const RankRecord> records)
+{
+    for (const RankRecord& record : records) {
+        m_ranks[record.lane].push_back(rankAsJson(record));
+    }
+}
+
 void MetricsFile::stepsRecorded(std::span<const StepRecord> records)
 {
     for (const StepRecord& record : records) {
@@ -22,6 +29,10 @@ void MetricsFile::stepsRecorded(std::span<const StepRecord> records)
         json["time_ms"]["wall"] = record.wallSeconds * 1000;
         json.erase("wall_seconds");
         json.erase("bytes");
+        if (const auto ranks = m_ranks.find(record.lane); ranks != m_ranks.end()) {
+            json["ranks"] = std::move(ranks->second);
+            m_ranks.erase(ranks);
+        }
         m_lines.write(json);
     }
 }

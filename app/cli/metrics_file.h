@@ -16,11 +16,13 @@ public:
     explicit MetricsFile(JsonLines& lines);
 
     void runStarted(const RunStart& start) override;
+    void ranksRecorded(std::span<const RankRecord> records) override;
     void stepsRecorded(std::span<const StepRecord> records) override;
 
 private:
     JsonLines& m_lines;
     std::map<std::uint32_t, std::string> m_lanes;
+    std::map<std::uint32_t, nlohmann::ordered_json> m_ranks; ///< of the step to come
 };
 
 } // namespace mantissa::cli

@@ -93,8 +93,10 @@ void addRunsCommand(CLI::App& app, Action& chosen)
     CLI::App* exporting = addCommand(
         *runs, "export", "All numbers of runs, or the experiment that repeats one", options, exportRuns, chosen);
     exporting->add_option("runs", options->runs, "Numbers of the runs")->required();
-    exporting->add_option("--format", options->format, "csv, json, or experiment: a file that repeats the run")
-        ->check(CLI::IsMember({"csv", "json", "experiment"}))
+    exporting
+        ->add_option("--format", options->format,
+            "csv, json, ranks-csv (a row per step and rank), or experiment: a file that repeats the run")
+        ->check(CLI::IsMember({"csv", "json", "ranks-csv", "experiment"}))
         ->capture_default_str();
     exporting->add_option("--out", options->out, "File to write; without it stdout");
 

@@ -21,6 +21,8 @@ void writeTo(std::ostream& out, const RunStore& store, const RunsOptions& option
         out << store.replayExperiment(options.runs.at(0)).dump(2) << '\n' << std::flush;
     } else if (options.format == "json" || options.json) {
         exportJson(out, store, options.runs);
+    } else if (options.format == "ranks-csv") {
+        exportRanksCsv(out, store, options.runs);
     } else {
         exportCsv(out, store, options.runs);
     }

@@ -17,6 +17,7 @@ constexpr std::array table {
     ControlGroupInfo {ControlGroup::Layers, "layers"},
     ControlGroupInfo {ControlGroup::Graph, "graph"},
     ControlGroupInfo {ControlGroup::Time, "time"},
+    ControlGroupInfo {ControlGroup::Ranks, "ranks"},
     ControlGroupInfo {ControlGroup::Compare, "compare"},
     ControlGroupInfo {ControlGroup::Findings, "findings"},
     ControlGroupInfo {ControlGroup::Events, "events"},

@@ -20,6 +20,7 @@ enum class ControlGroup : std::uint8_t {
     Layers,
     Graph,
     Time,
+    Ranks,
     Compare,
     Findings, ///< panels below
     Events,

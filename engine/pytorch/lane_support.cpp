@@ -26,12 +26,14 @@ void checkScaler(const LaneConfig& lane, Reasons& reasons)
     }
     if (family == "pytorch" && lane.precision.hasHalfWeights()
         && policyNamed(lane.precision.policy).lower == DType::Float16) {
-        reasons.emplace_back("scaler.family pytorch with FP16 weights: GradScaler refuses to unscale FP16 gradients; use "
-                          "fixed or none, or precision.weights master");
+        reasons.emplace_back(
+            "scaler.family pytorch with FP16 weights: GradScaler refuses to unscale FP16 gradients; use "
+            "fixed or none, or precision.weights master");
     }
     if (lane.accumulation.scalerPerMicroBatch && family == "pytorch") {
-        reasons.emplace_back("accumulation.scaler_per_micro_batch: GradScaler.update() raises where nothing was unscaled "
-                          "since the last update");
+        reasons.emplace_back(
+            "accumulation.scaler_per_micro_batch: GradScaler.update() raises where nothing was unscaled "
+            "since the last update");
     }
 }
 
@@ -42,13 +44,14 @@ void checkOrder(const LaneConfig& lane, Reasons& reasons)
         return;
     }
     if (before(StepBlock::Update, StepBlock::Unscale) || before(StepBlock::Update, StepBlock::Check)) {
-        reasons.emplace_back("order puts update before unscale or check: GradScaler.update() raises unless unscale_() has "
-                          "looked for infinity in this step");
+        reasons.emplace_back(
+            "order puts update before unscale or check: GradScaler.update() raises unless unscale_() has "
+            "looked for infinity in this step");
     }
     const bool isBetween = before(StepBlock::Unscale, StepBlock::Clip) != before(StepBlock::Check, StepBlock::Clip);
     if (lane.clip.order != ClipOrder::Off && lane.clip.maxValue && isBetween) {
         reasons.emplace_back("order puts clip between unscale and check, and clip.max_value hides infinity: GradScaler "
-                          "does both at once");
+                             "does both at once");
     }
 }
 
@@ -86,7 +89,8 @@ void checkPrecision(const LaneConfig& lane, Reasons& reasons)
                           "parts of a sum in FP16; use false");
     }
     if (lane.precision.hasHalfWeights() && lane.clip.order != ClipOrder::Off && lane.clip.maxNorm) {
-        reasons.emplace_back("clip.max_norm with 16-bit weights: PyTorch adds up the norm of 16-bit gradients in 16 bits");
+        reasons.emplace_back(
+            "clip.max_norm with 16-bit weights: PyTorch adds up the norm of 16-bit gradients in 16 bits");
     }
 }
 
@@ -103,6 +107,16 @@ void checkOptimizer(const LaneConfig& lane, Reasons& reasons)
             fmt::format("ema.format {}: AveragedModel keeps the average in the format of the weights; use "
                         "fp32",
                 lane.ema.format));
+    }
+}
+
+void checkRanks(const LaneConfig& lane, Reasons& reasons)
+{
+    if (lane.parallel.isOn()) {
+        reasons.push_back(fmt::format("parallel.ranks {}: the script is one process's; wrap its model in "
+                                      "DistributedDataParallel yourself, or set "
+                                      "parallel to null, which trains the whole batch in one process",
+            lane.parallel.ranks));
     }
 }
 
@@ -136,6 +150,7 @@ std::vector<std::string> whyNotInPytorch(const LaneConfig& lane, const Experimen
     checkOrder(lane, reasons);
     checkPrecision(lane, reasons);
     checkOptimizer(lane, reasons);
+    checkRanks(lane, reasons);
     checkChanges(lane, experiment, reasons);
     return reasons;
 }

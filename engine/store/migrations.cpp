@@ -201,12 +201,32 @@ UPDATE runs SET uuid = (
 CREATE UNIQUE INDEX runs_by_uuid ON runs (uuid);
 )sql";
 
+// What the ranks of data-parallel lanes report.
+constexpr const char* rankRecords = R"sql(
+CREATE TABLE rank_chunks (
+    run_id INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    rank INTEGER NOT NULL,
+    ordinal INTEGER NOT NULL,
+    first_step INTEGER NOT NULL,
+    step_count INTEGER NOT NULL,
+    loss BLOB NOT NULL,
+    scale BLOB NOT NULL,
+    grad_norm BLOB NOT NULL,
+    flushed BLOB NOT NULL,
+    distance BLOB NOT NULL,
+    found_inf BLOB NOT NULL,
+    skipped BLOB NOT NULL,
+    PRIMARY KEY (run_id, rank, ordinal)
+) WITHOUT ROWID;
+)sql";
+
 constexpr std::array allSteps {
     Migration {1, version1},
     Migration {2, version2},
     Migration {3, version3},
     Migration {4, version4},
     Migration {5, runIdentity},
+    Migration {6, rankRecords},
 };
 
 int pragma(SQLite::Database& database, const char* name)

@@ -92,7 +92,8 @@ void bindBytes(SQLite::Statement& statement, int first, const MemoryBytes& bytes
 
 bool PendingRuns::Run::hasWork() const
 {
-    return id == 0 || !full.empty() || tailChanged || !events.empty() || !samples.empty() || summary || rowChanged;
+    return id == 0 || !full.empty() || tailChanged || ranks.hasWork() || !events.empty() || !samples.empty() || summary
+        || rowChanged;
 }
 
 PendingRuns::Run* PendingRuns::current(std::uint32_t lane)
@@ -146,6 +147,13 @@ void PendingRuns::record(const StepRecord& record)
     }
     tail.records.push_back(record);
     run->count(record);
+}
+
+void PendingRuns::record(const RankRecord& record)
+{
+    if (Run* run = current(record.lane)) {
+        run->ranks.record(record);
+    }
 }
 
 bool PendingRuns::Chunk::isFollowedBy(const StepRecord& record) const
@@ -236,7 +244,7 @@ std::size_t PendingRuns::heldRecords() const
 {
     std::size_t count = 0;
     for (const auto& run : m_runs) {
-        count += run->tail.records.size();
+        count += run->tail.records.size() + run->ranks.held();
         for (const Chunk& chunk : run->full) {
             count += chunk.records.size();
         }
@@ -271,6 +279,7 @@ void PendingRuns::write(const RunDatabase& database, std::int64_t writerId)
                 createRow(connection, *run, writerId);
             }
             writeChunks(chunks, *run);
+            run->ranks.write(connection, run->tentative);
             writeEvents(events, *run);
             writeSamples(connection, run->tentative, run->samples);
             updateRow(connection, *run);
@@ -444,6 +453,7 @@ void PendingRuns::committed()
         }
         run->full.clear();
         run->tailChanged = false;
+        run->ranks.committed();
         run->events.clear();
         run->samples.clear();
         run->summary.reset();

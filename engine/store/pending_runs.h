@@ -1,6 +1,7 @@
 /// What a session has reported and the file does not hold yet, and how it gets there.
 #pragma once
 
+#include "engine/store/rank_rows.h"
 #include "engine/store/run_database.h"
 #include "engine/store/run_store.h"
 
@@ -27,6 +28,7 @@ public:
     void start(RunStart start, RunOrigin origin);
     /// A record whose step has come before, and whose row is not full yet, takes that one's place.
     void record(const StepRecord& record);
+    void record(const RankRecord& record);
     void happened(const Event& event);
     void sampled(std::shared_ptr<const StepSample> sample);
     void learn(std::uint32_t lane, ImportSource source);
@@ -72,6 +74,7 @@ private:
         std::vector<Chunk> full;
         Chunk tail;
         bool tailChanged = false;
+        PendingRanks ranks;
         std::vector<Event> events;
         std::vector<std::shared_ptr<const StepSample>> samples;
         std::optional<RunSummary> summary;

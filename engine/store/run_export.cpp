@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <ostream>
@@ -149,6 +150,17 @@ Json stepAsJson(const StepRecord& record, const std::string& lane)
     return json;
 }
 
+Json rankAsJson(const RankRecord& record)
+{
+    Json json = {{"rank", record.rank}, {"loss", exactNumber(record.loss)}, {"scale", exactNumber(record.scale)},
+        {"grad_norm", exactNumber(record.gradNorm)}, {"flushed", exactNumber(record.flushed)},
+        {"found_inf", record.foundInf}, {"skipped", record.skipped}};
+    if (!std::isnan(record.distance)) {
+        json["distance"] = exactNumber(record.distance);
+    }
+    return json;
+}
+
 Json tensorAsJson(const StepSample& sample, const TensorSample& tensor, const std::string& lane)
 {
     const Census& census = tensor.census;
@@ -210,6 +222,21 @@ void exportCsv(std::ostream& out, const RunStore& store, std::span<const RunId> 
     check(out);
 }
 
+void exportRanksCsv(std::ostream& out, const RunStore& store, std::span<const RunId> runs)
+{
+    out << "run,lane,step,rank,loss,scale,grad_norm,flushed,distance,found_inf,skipped\n";
+    for (const RunId id : runs) {
+        const RunInfo run = knownRun(store, id);
+        for (const RankRecord& record : store.ranks(id)) {
+            out << fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", run.id, quoted(run.lane), record.step, record.rank,
+                digits(record.loss), digits(record.scale), digits(record.gradNorm), digits(record.flushed),
+                digits(record.distance), digits(record.foundInf), digits(record.skipped));
+        }
+    }
+    out.flush();
+    check(out);
+}
+
 void exportJson(std::ostream& out, const RunStore& store, std::span<const RunId> runs)
 {
     out << "{\"runs\": [";
@@ -229,8 +256,14 @@ void exportJson(std::ostream& out, const RunStore& store, std::span<const RunId>
         text.pop_back();
         out << betweenRuns << text << ", \"records\": [";
         const char* betweenSteps = "\n";
+        const std::vector<RankRecord> ranks = store.ranks(id);
+        auto rank = ranks.begin();
         for (const StepRecord& record : store.records(id)) {
             Json step = stepAsJson(record, run.lane);
+            for (rank = std::find_if(rank, ranks.end(), [&](const RankRecord& r) { return r.step >= record.step; });
+                 rank != ranks.end() && rank->step == record.step; ++rank) {
+                step["ranks"].push_back(rankAsJson(*rank));
+            }
             if (run.imported) {
                 blankUnknown(step, *run.imported);
             }

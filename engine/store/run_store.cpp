@@ -1,5 +1,6 @@
 #include "engine/store/run_store.h"
 
+#include "engine/store/rank_rows.h"
 #include "engine/store/replay.h"
 #include "engine/store/run_database.h"
 #include "engine/store/sample_rows.h"
@@ -451,6 +452,16 @@ std::vector<Event> RunStore::events(RunId id) const
         }
         return events;
     });
+}
+
+std::vector<RankRecord> RunStore::ranks(RunId id) const
+{
+    auto ranks = m_impl->database.guarded(
+        "reading a run's ranks", [&] { return readRanks(m_impl->database.connection(), id); });
+    if (!ranks) {
+        throw m_impl->damaged(id);
+    }
+    return *std::move(ranks);
 }
 
 std::vector<std::int64_t> RunStore::sampledSteps(RunId id) const

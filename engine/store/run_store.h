@@ -97,6 +97,7 @@ public:
     [[nodiscard]] std::optional<RunInfo> run(RunId id) const;
     [[nodiscard]] RunColumns columns(RunId id) const; ///< the dashboard's columns, fast
     [[nodiscard]] std::vector<StepRecord> records(RunId id) const; ///< everything, for export
+    [[nodiscard]] std::vector<RankRecord> ranks(RunId id) const; ///< by step, then rank; empty for one rank
     [[nodiscard]] std::vector<Event> events(RunId id) const;
     [[nodiscard]] std::vector<std::int64_t> sampledSteps(RunId id) const; ///< that were looked at, in order
     /// Those of the steps first .. last, in order; `lane` is the run's number in its session.
@@ -137,6 +138,7 @@ public:
     /// The log of a lane tells more than it did so far.
     void importLearned(std::uint32_t lane, const ImportSource& source);
     void stepsRecorded(std::span<const StepRecord> records) override;
+    void ranksRecorded(std::span<const RankRecord> records) override;
     void eventHappened(const Event& event) override;
     void stepSampled(const std::shared_ptr<const StepSample>& sample) override;
     void runEnded(std::uint32_t lane, const RunSummary& summary) override;

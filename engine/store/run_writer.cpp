@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <type_traits>
 #include <variant>
 
 namespace mantissa {
@@ -45,7 +46,8 @@ struct Learned
 };
 
 using Sample = std::shared_ptr<const StepSample>;
-using Report = std::variant<StepRecord, std::unique_ptr<LaneStart>, Event, Sample, std::unique_ptr<Learned>, LaneEnd>;
+using Report = std::variant<StepRecord, RankRecord, std::unique_ptr<LaneStart>, Event, Sample, std::unique_ptr<Learned>,
+    LaneEnd>;
 
 std::string hostName()
 {
@@ -67,7 +69,7 @@ struct RunWriter::Impl
     // Session's side; all of it under `mutex`, which the writer holds only to swap the queue.
     template <typename MakeReport> void hand(MakeReport&& makeReport);
     void handStart(LaneStart start);
-    void handSteps(std::span<const StepRecord> records);
+    template <typename Record> void handRecords(std::span<const Record> records);
     std::uint64_t requestWrite();
     void waitForWrite(std::unique_lock<std::mutex>& lock);
 
@@ -115,13 +117,14 @@ template <typename MakeReport> void RunWriter::Impl::hand(MakeReport&& makeRepor
     }
 }
 
-void RunWriter::Impl::handSteps(std::span<const StepRecord> records)
+template <typename Record> void RunWriter::Impl::handRecords(std::span<const Record> records)
 {
     const std::lock_guard lock(mutex);
     const bool wasEmpty = queue.empty();
-    for (const StepRecord& record : records) {
+    for (const Record& record : records) {
         if (queue.size() + held >= maxHeldRecords) {
-            ++lostSteps[record.lane];
+            // What a rank had to say of a step is lost with the step.
+            lostSteps[record.lane] += std::is_same_v<Record, StepRecord> ? 1 : 0;
         } else {
             queue.emplace_back(record);
         }
@@ -199,6 +202,8 @@ void RunWriter::Impl::sort(std::vector<Report>& reports, const std::map<std::uin
     for (Report& report : reports) {
         if (const auto* record = std::get_if<StepRecord>(&report)) {
             pending.record(*record);
+        } else if (const auto* rank = std::get_if<RankRecord>(&report)) {
+            pending.record(*rank);
         } else if (const auto* event = std::get_if<Event>(&report)) {
             pending.happened(*event);
         } else if (auto* sample = std::get_if<Sample>(&report)) {
@@ -286,7 +291,12 @@ void RunWriter::importLearned(std::uint32_t lane, const ImportSource& source)
 
 void RunWriter::stepsRecorded(std::span<const StepRecord> records)
 {
-    m_impl->handSteps(records);
+    m_impl->handRecords(records);
+}
+
+void RunWriter::ranksRecorded(std::span<const RankRecord> records)
+{
+    m_impl->handRecords(records);
 }
 
 void RunWriter::eventHappened(const Event& event)

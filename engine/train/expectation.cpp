@@ -19,20 +19,20 @@ constexpr std::size_t longestText = 1000;
 constexpr std::array metrics {
     RunMetricInfo {RunMetric::FinalLoss, "final_loss", true},
     RunMetricInfo {RunMetric::MinLoss, "min_loss", true},
-    RunMetricInfo {RunMetric::MeanLoss, "mean_loss", true},
+    RunMetricInfo {RunMetric::MeanLoss, "mean_loss", true, LayerUse::No, RankUse::May},
     RunMetricInfo {RunMetric::LossDrop, "loss_drop", true},
     RunMetricInfo {RunMetric::BadLosses, "bad_losses", true},
     RunMetricInfo {RunMetric::FirstBadLoss, "first_bad_loss", true},
-    RunMetricInfo {RunMetric::SkippedSteps, "skipped_steps", true},
-    RunMetricInfo {RunMetric::FirstSkip, "first_skip", true},
+    RunMetricInfo {RunMetric::SkippedSteps, "skipped_steps", true, LayerUse::No, RankUse::May},
+    RunMetricInfo {RunMetric::FirstSkip, "first_skip", true, LayerUse::No, RankUse::May},
     RunMetricInfo {RunMetric::LastSkip, "last_skip", true},
-    RunMetricInfo {RunMetric::OverflowSteps, "overflow_steps", true},
+    RunMetricInfo {RunMetric::OverflowSteps, "overflow_steps", true, LayerUse::No, RankUse::May},
     RunMetricInfo {RunMetric::DroppedMicroBatches, "dropped_micro_batches", true},
-    RunMetricInfo {RunMetric::MinScale, "min_scale", true},
-    RunMetricInfo {RunMetric::MaxScale, "max_scale", true},
+    RunMetricInfo {RunMetric::MinScale, "min_scale", true, LayerUse::No, RankUse::May},
+    RunMetricInfo {RunMetric::MaxScale, "max_scale", true, LayerUse::No, RankUse::May},
     RunMetricInfo {RunMetric::Growths, "growths", true},
-    RunMetricInfo {RunMetric::MeanGradNorm, "mean_grad_norm", true, LayerUse::May},
-    RunMetricInfo {RunMetric::MaxGradNorm, "max_grad_norm", true, LayerUse::May},
+    RunMetricInfo {RunMetric::MeanGradNorm, "mean_grad_norm", true, LayerUse::May, RankUse::May},
+    RunMetricInfo {RunMetric::MaxGradNorm, "max_grad_norm", true, LayerUse::May, RankUse::May},
     RunMetricInfo {RunMetric::MeanGradNormClipped, "mean_grad_norm_clipped", true},
     RunMetricInfo {RunMetric::Flushed, "flushed", true, LayerUse::May},
     RunMetricInfo {RunMetric::Subnormal, "subnormal", true, LayerUse::May},
@@ -44,6 +44,9 @@ constexpr std::array metrics {
     RunMetricInfo {RunMetric::WeightsDistance, "weights_distance", true},
     RunMetricInfo {RunMetric::DataMs, "data_ms", true},
     RunMetricInfo {RunMetric::StepMs, "step_ms", true},
+    RunMetricInfo {RunMetric::ExchangeFlushed, "exchange_flushed", true, LayerUse::No, RankUse::May},
+    RunMetricInfo {RunMetric::RankDistance, "rank_distance", true, LayerUse::No, RankUse::May},
+    RunMetricInfo {RunMetric::RankOverflows, "rank_overflows", true, LayerUse::No, RankUse::May},
     RunMetricInfo {RunMetric::Steps, "steps", false},
     RunMetricInfo {RunMetric::Diverged, "diverged", false},
     RunMetricInfo {RunMetric::Failed, "failed", false},
@@ -133,8 +136,22 @@ Measure measureAt(const nlohmann::json& object, std::span<const std::string> lan
         }
         measure.steps = spanAt(*steps, place);
     }
+    if (const auto rank = object.find("rank"); rank != object.end()) {
+        const auto number = integerOf<std::int32_t>(*rank);
+        if (info.rank == RankUse::No) {
+            failAt(
+                place, "rank", fmt::format("cannot restrict {}, which is not known by rank; leave it out", info.name));
+        }
+        if (!number || *number < 0) {
+            failAt(place, "rank", fmt::format("is {}; it must be a rank's number, from 0", shortText(*rank)));
+        }
+        measure.rank = number;
+    }
     if (object.contains("layer")) {
         measure.layer = lineAt(object, "layer", place);
+    }
+    if (measure.rank && !measure.layer.empty()) {
+        failAt(place, "rank", "cannot be given beside a layer: layers are looked at on rank 0");
     }
     if (measure.layer.empty() != (info.layer == LayerUse::No) && info.layer != LayerUse::May) {
         failAt(place, "layer",
@@ -160,7 +177,7 @@ void readRight(Expectation& expectation, const nlohmann::json& right, std::span<
                        : "a number, or an object with lane and metric"));
     }
     const DocumentPlace inner {place.source, place.prefix + "right."};
-    checkKeys(right, {"lane", "metric", "steps", "layer", "times"}, 2, "a side of an expectation", inner);
+    checkKeys(right, {"lane", "metric", "steps", "layer", "rank", "times"}, 2, "a side of an expectation", inner);
     expectation.right = measureAt(right, lanes, inner);
     if (isText != (expectation.right->metric == RunMetric::WeightsHash)) {
         failAt(inner, "metric",
@@ -187,7 +204,7 @@ Expectation readExpectation(const nlohmann::json& entry, std::span<const std::st
         failAt(place, "left", fmt::format("is {}; it must be an object with lane and metric", shortText(left)));
     }
     const DocumentPlace inner {place.source, place.prefix + "left."};
-    checkKeys(left, {"lane", "metric", "steps", "layer"}, 2, "a side of an expectation", inner);
+    checkKeys(left, {"lane", "metric", "steps", "layer", "rank"}, 2, "a side of an expectation", inner);
     expectation.left = measureAt(left, lanes, inner);
     expectation.op = static_cast<Comparison>(choiceAt(entry, "op", names, "no comparison", place));
     const bool isEquality = expectation.op == Comparison::Equal || expectation.op == Comparison::NotEqual;

@@ -45,6 +45,9 @@ enum class RunMetric : std::uint8_t {
     WeightsDistance,
     DataMs,
     StepMs,
+    ExchangeFlushed,
+    RankDistance,
+    RankOverflows,
     Steps,
     Diverged,
     Failed,
@@ -66,6 +69,9 @@ enum class RunMetric : std::uint8_t {
 /// Whether a metric can be one layer's.
 enum class LayerUse : std::uint8_t { No, May, Must };
 
+/// Whether a metric can be one rank's, of a data-parallel lane.
+enum class RankUse : std::uint8_t { No, May };
+
 /// One metric's row.
 struct RunMetricInfo
 {
@@ -73,6 +79,7 @@ struct RunMetricInfo
     std::string_view name; ///< "loss_drop"
     bool isPerStep; ///< a range of steps may restrict it
     LayerUse layer = LayerUse::No;
+    RankUse rank = RankUse::No;
 };
 
 std::span<const RunMetricInfo> runMetricTable();
@@ -97,6 +104,7 @@ struct Measure
     RunMetric metric = RunMetric::FinalLoss;
     std::optional<StepInterval> steps {}; ///< nothing: all
     std::string layer {}; ///< of this layer alone, at the steps that are looked at; empty: of the whole lane
+    std::optional<std::int32_t> rank {}; ///< of this rank alone; nothing: of the lane, or over all of its ranks
 };
 
 /// One comparison: left op number, or left op number * right.
@@ -114,8 +122,8 @@ struct Expectation
 std::vector<Expectation> readExpectations(
     const nlohmann::json& expect, std::span<const std::string> lanes, const std::string& source);
 
-/// Checks that each layer named is one of its lane's model, as far as that can be known without the lane's data. Throws
-/// as readExpectations().
+/// Checks that each layer named is one of its lane's model, as far as that can be known without the lane's data, and
+/// each rank one that it has. Throws as readExpectations().
 void checkLayers(
     std::span<const Expectation> expectations, std::span<const LaneConfig> lanes, const std::string& source);
 

@@ -1,4 +1,4 @@
-// Layers that expectations name, held against the models of their lanes.
+// Layers and ranks that expectations name, held against their lanes.
 #include "engine/core/error.h"
 #include "engine/core/nearest_name.h"
 #include "engine/data/data_config.h"
@@ -51,10 +51,16 @@ std::vector<std::string> layersOf(const LaneConfig& lane)
 
 void check(const Measure& measure, std::span<const LaneConfig> lanes, const DocumentPlace& place)
 {
+    const LaneConfig& lane = *std::ranges::find(lanes, measure.lane, &LaneConfig::name);
+    if (measure.rank && *measure.rank >= lane.parallel.ranks) {
+        failAt(place, "rank",
+            fmt::format("is {}, but parallel.ranks of lane \"{}\" is {}; ranks count from 0", *measure.rank,
+                measure.lane, lane.parallel.ranks));
+    }
     if (measure.layer.empty()) {
         return;
     }
-    const std::vector<std::string> layers = layersOf(*std::ranges::find(lanes, measure.lane, &LaneConfig::name));
+    const std::vector<std::string> layers = layersOf(lane);
     if (!layers.empty() && std::ranges::find(layers, measure.layer) == layers.end()) {
         failAt(place, "layer",
             fmt::format("is \"{}\", but the model of lane \"{}\" has no such layer; {}", measure.layer, measure.lane,

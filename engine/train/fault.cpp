@@ -20,7 +20,7 @@ constexpr std::array table {
     FaultInfo {FaultKind::LrJump, "fault.lr_jump", "100"},
     FaultInfo {FaultKind::ExplodingInit, "fault.exploding_init", "10"},
     FaultInfo {FaultKind::Saturation, "fault.saturation", "100"},
-    FaultInfo {FaultKind::Rank, "fault.rank", "1"},
+    FaultInfo {FaultKind::Rank, "fault.at_rank", "1"},
 };
 
 } // namespace

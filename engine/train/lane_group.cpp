@@ -433,10 +433,10 @@ std::span<const StepRecord> LaneGroup::step()
         }
     }
     const std::span<const StepRecord> records(m_records.data(), good);
+    reportRanks();
     for (RunObserver* observer : m_options.observers) {
         observer->stepsRecorded(records);
     }
-    reportRanks();
     reportSamples();
     for (Member* stepped : m_stepping) {
         if (auto origin = stepped->lane->takeOrigin()) {

@@ -225,8 +225,9 @@ std::optional<Event> Lane::takeOrigin()
     if (m_others) {
         for (const auto& other : m_others->lanes()) {
             std::optional<Event> theirs = other->takeOrigin();
-            const bool isBetter = theirs && (!origin || (origin->path.empty() && !theirs->path.empty()));
-            origin = isBetter ? std::move(theirs) : std::move(origin);
+            if (theirs && (!origin || (origin->path.empty() && !theirs->path.empty()))) {
+                origin = std::move(theirs); // it says where
+            }
         }
     }
     return origin;

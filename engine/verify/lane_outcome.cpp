@@ -21,6 +21,13 @@ void OutcomeCollector::runStarted(const RunStart& start)
     m_lanes[start.lane].lane = start.config.name;
 }
 
+void OutcomeCollector::ranksRecorded(std::span<const RankRecord> records)
+{
+    for (const RankRecord& record : records) {
+        m_lanes[record.lane].ranks.push_back(record);
+    }
+}
+
 void OutcomeCollector::stepsRecorded(std::span<const StepRecord> records)
 {
     for (const StepRecord& record : records) {

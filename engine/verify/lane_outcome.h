@@ -22,6 +22,7 @@ struct LaneOutcome
     std::string lane; ///< its name
     RunSummary summary {};
     std::vector<StepRecord> records {}; ///< by step
+    std::vector<RankRecord> ranks {}; ///< by step, then rank; empty for a lane of one rank
     std::vector<SampledLayers> sampled {}; ///< by step; empty where none was looked at
 };
 
@@ -34,6 +35,7 @@ class OutcomeCollector : public RunObserver
 {
 public:
     void runStarted(const RunStart& start) override;
+    void ranksRecorded(std::span<const RankRecord> records) override;
     void stepsRecorded(std::span<const StepRecord> records) override;
     void stepSampled(const std::shared_ptr<const StepSample>& sample) override;
     void runEnded(std::uint32_t lane, const RunSummary& summary) override;

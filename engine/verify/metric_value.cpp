@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <limits>
 
 namespace mantissa {
@@ -335,6 +336,68 @@ double overLayer(const LaneOutcome& outcome, const Measure& measure)
     }
 }
 
+/// A metric of a rank, or over all ranks of a lane; NaN for one that is not known by rank, and of a rank that the lane
+/// does not have.
+double overRanks(const LaneOutcome& outcome, const Measure& measure)
+{
+    std::vector<RankRecord> records;
+    std::ranges::copy_if(outcome.ranks, std::back_inserter(records), [&measure](const RankRecord& record) {
+        const bool isThen
+            = !measure.steps || (record.step >= measure.steps->first && record.step <= measure.steps->last);
+        return isThen && (!measure.rank || record.rank == *measure.rank);
+    });
+    const auto values = [&records](double RankRecord::*number) {
+        std::vector<double> all;
+        for (const RankRecord& record : records) {
+            if (!std::isnan(record.*number)) {
+                all.push_back(record.*number);
+            }
+        }
+        return all;
+    };
+    const auto finiteNorms = [&] {
+        std::vector<double> norms = values(&RankRecord::gradNorm);
+        std::erase_if(norms, [](double norm) { return !std::isfinite(norm); });
+        return norms;
+    };
+    const auto countOf = [&records](auto isCounted) {
+        return records.empty() ? nothing : static_cast<double>(std::ranges::count_if(records, isCounted));
+    };
+    switch (measure.metric) {
+    case RunMetric::MeanLoss:
+        return mean(values(&RankRecord::loss));
+    case RunMetric::SkippedSteps:
+        return countOf([](const RankRecord& record) { return record.skipped; });
+    case RunMetric::FirstSkip: {
+        const auto first = std::ranges::find_if(records, &RankRecord::skipped);
+        return first == records.end() ? -1 : static_cast<double>(first->step);
+    }
+    case RunMetric::OverflowSteps:
+        return countOf([](const RankRecord& record) { return record.foundInf; });
+    case RunMetric::RankOverflows:
+        return countOf([](const RankRecord& record) { return !std::isfinite(record.gradNorm); });
+    case RunMetric::MinScale:
+        return smallest(values(&RankRecord::scale));
+    case RunMetric::MaxScale:
+        return largest(values(&RankRecord::scale));
+    case RunMetric::MeanGradNorm:
+        return mean(finiteNorms());
+    case RunMetric::MaxGradNorm:
+        return largest(finiteNorms());
+    case RunMetric::ExchangeFlushed:
+        return mean(values(&RankRecord::flushed));
+    case RunMetric::RankDistance: {
+        // Of the ranks at the last step at which they were compared.
+        std::erase_if(records, [](const RankRecord& record) { return std::isnan(record.distance); });
+        const std::int64_t last = records.empty() ? 0 : records.back().step;
+        std::erase_if(records, [last](const RankRecord& record) { return record.step != last; });
+        return largest(values(&RankRecord::distance));
+    }
+    default:
+        return nothing;
+    }
+}
+
 } // namespace
 
 MetricValue valueOf(const Measure& measure, const LaneOutcome& outcome)
@@ -344,6 +407,11 @@ MetricValue valueOf(const Measure& measure, const LaneOutcome& outcome)
     }
     if (!measure.layer.empty()) {
         return overLayer(outcome, measure);
+    }
+    const bool isOfRanks = measure.metric == RunMetric::ExchangeFlushed || measure.metric == RunMetric::RankDistance
+        || measure.metric == RunMetric::RankOverflows;
+    if (measure.rank || isOfRanks) {
+        return overRanks(outcome, measure);
     }
     const auto row = std::ranges::find(runMetricTable(), measure.metric, &RunMetricInfo::metric);
     return row->isPerStep ? overSteps(measure.metric, within(outcome.records, measure.steps))

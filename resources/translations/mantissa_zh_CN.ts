@@ -2927,6 +2927,70 @@
         <source>Lane</source>
         <translation>泳道</translation>
     </message>
+    <message>
+        <source>format of the exchange</source>
+        <translation>交换所用的格式</translation>
+    </message>
+    <message>
+        <source>division by the ranks</source>
+        <translation>除以进程数的时机</translation>
+    </message>
+    <message>
+        <source>gradients of the ranks</source>
+        <translation>各进程的梯度</translation>
+    </message>
+    <message>
+        <source>scalers of the ranks</source>
+        <translation>各进程的缩放器</translation>
+    </message>
+    <message>
+        <source>exchange after each micro-batch</source>
+        <translation>每个微批次之后交换</translation>
+    </message>
+    <message>
+        <source>rank of the faults that follow</source>
+        <translation>随后各故障所在的进程</translation>
+    </message>
+    <message>
+        <source>distance to rank 0</source>
+        <translation>到 rank 0 的距离</translation>
+    </message>
+    <message>
+        <source>lost in the exchange</source>
+        <translation>交换中丢失</translation>
+    </message>
+    <message>
+        <source>rank %1 in %2 steps</source>
+        <translation>rank %1 在 %2 步中</translation>
+    </message>
+    <message>
+        <source>%1: %2 ranks.</source>
+        <translation>%1：%2 个进程。</translation>
+    </message>
+    <message>
+        <source>Gradients that were not finite before the exchange: %1.</source>
+        <translation>交换之前就非有限的梯度：%1。</translation>
+    </message>
+    <message>
+        <source>All skipped the same number of steps, %1.</source>
+        <translation>所有进程跳过的步数相同：%1。</translation>
+    </message>
+    <message>
+        <source>They disagree on skipping: from %1 to %2 steps.</source>
+        <translation>它们跳过的步数不一致：从 %1 到 %2 步。</translation>
+    </message>
+    <message>
+        <source>Their scales differ: from %1 to %2.</source>
+        <translation>它们的缩放值不同：从 %1 到 %2。</translation>
+    </message>
+    <message>
+        <source>They hold the same weights.</source>
+        <translation>它们的权重相同。</translation>
+    </message>
+    <message>
+        <source>Their weights have drifted apart: by up to %1 of their size.</source>
+        <translation>它们的权重已经分道扬镳：相差最多为其大小的 %1。</translation>
+    </message>
 </context>
 <context>
     <name>mantissa::BitRow</name>
@@ -5967,6 +6031,18 @@ Setup changes it; Ctrl+O opens another.</source>
         <source>A sweep file: what is stored of it is not trained again</source>
         <translation>参数扫描文件：其中已存储的部分不再训练</translation>
     </message>
+    <message>
+        <source>Ranks</source>
+        <translation>进程</translation>
+    </message>
+    <message>
+        <source>Ran&amp;ks of a lane</source>
+        <translation>泳道的进程(&amp;K)</translation>
+    </message>
+    <message>
+        <source>Gradient norms, scales and skips of a data-parallel lane&apos;s ranks</source>
+        <translation>数据并行泳道各进程的梯度范数、缩放值和跳过的步</translation>
+    </message>
 </context>
 <context>
     <name>mantissa::MemoryPlannerDialog</name>
@@ -6758,6 +6834,120 @@ Setup changes it; Ctrl+O opens another.</source>
     <message>
         <source>Dark: normal numbers, light: subnormal ones. Click or drag to choose a power of two</source>
         <translation>深色：正规数，浅色：次正规数。点击或拖动以选择 2 的幂</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::RankChart</name>
+    <message>
+        <source>The ranks of a lane over its steps</source>
+        <translation>泳道的各进程随步数的变化</translation>
+    </message>
+    <message>
+        <source>gradient norm</source>
+        <translation>梯度范数</translation>
+    </message>
+    <message>
+        <source>scale</source>
+        <translation>缩放</translation>
+    </message>
+    <message>
+        <source>step</source>
+        <translation>步</translation>
+    </message>
+    <message>
+        <source>step (%1 in one)</source>
+        <translation>步（每 %1 步合一）</translation>
+    </message>
+    <message>
+        <source>inf in %1</source>
+        <translation>%1 中的 inf</translation>
+    </message>
+    <message>
+        <source>inf</source>
+        <translation>inf</translation>
+    </message>
+    <message>
+        <source>rank %1</source>
+        <translation>rank %1</translation>
+    </message>
+    <message>
+        <source>%1, step %2</source>
+        <translation>%1，第 %2 步</translation>
+    </message>
+    <message>
+        <source>%1, steps %2 to %3</source>
+        <translation>%1，第 %2 到 %3 步</translation>
+    </message>
+    <message>
+        <source>not finite</source>
+        <translation>非有限</translation>
+    </message>
+    <message>
+        <source>rank %1: gradient norm %2, scale %3</source>
+        <translation>rank %1：梯度范数 %2，缩放 %3</translation>
+    </message>
+    <message>
+        <source>, distance %1</source>
+        <translation>，距离 %1</translation>
+    </message>
+    <message>
+        <source>, lost %1</source>
+        <translation>，丢失 %1</translation>
+    </message>
+    <message>
+        <source>, skipped</source>
+        <translation>，已跳过</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::RanksPanel</name>
+    <message>
+        <source>Lane whose ranks are shown</source>
+        <translation>显示哪条泳道的进程</translation>
+    </message>
+    <message>
+        <source>What the third plot shows</source>
+        <translation>第三幅图显示什么</translation>
+    </message>
+    <message>
+        <source>The third plot: how far each rank&apos;s weights are from rank 0&apos;s, or which share of its gradient the exchange rounded to zero</source>
+        <translation>第三幅图：每个进程的权重离 rank 0 的有多远，或者它的梯度在交换时被舍入为零的占比</translation>
+    </message>
+    <message>
+        <source>Export</source>
+        <translation>导出</translation>
+    </message>
+    <message>
+        <source>Copy picture</source>
+        <translation>复制图片</translation>
+    </message>
+    <message>
+        <source>Save as PNG, PDF, SVG or CSV…</source>
+        <translation>另存为 PNG、PDF、SVG 或 CSV…</translation>
+    </message>
+    <message>
+        <source>What the ranks say</source>
+        <translation>各进程说明了什么</translation>
+    </message>
+    <message>
+        <source>No experiment is open. Ctrl+O opens one.</source>
+        <translation>没有打开的实验。按 Ctrl+O 打开一个。</translation>
+    </message>
+    <message>
+        <source>Space trains the lanes; what their ranks do is shown here.</source>
+        <translation>按空格键训练各泳道；它们的各进程在做什么会显示在这里。</translation>
+    </message>
+    <message>
+        <source>%1 trains on one rank. Set its number of ranks in Setup (parallel.ranks) to see several that share each batch.</source>
+        <translation>%1 只用一个进程训练。在“设置”中给出进程数（parallel.ranks），就能看到共享每个批次的多个进程。</translation>
+    </message>
+    <message>
+        <source>There is nothing to export yet.</source>
+        <translation>尚无可导出的内容。</translation>
+    </message>
+    <message>
+        <source>Picture (*.png);;PDF document (*.pdf);;SVG drawing (*.svg);;Numbers (*.csv)</source>
+        <translation>图片 (*.png);;PDF 文档 (*.pdf);;SVG 图形 (*.svg);;数值 (*.csv)</translation>
     </message>
 </context>
 <context>
@@ -8371,6 +8561,74 @@ Default: %2; %3</source>
         <source>No effect on a model of the kind %1.</source>
         <translation>对类型为 %1 的模型无效果。</translation>
     </message>
+    <message>
+        <source>Ranks</source>
+        <translation>进程</translation>
+    </message>
+    <message>
+        <source>Workers that share each batch and average their gradients, as DistributedDataParallel does; 1: none of this</source>
+        <translation>像 DistributedDataParallel 那样共享每个批次并对梯度求平均的进程数；1：不用</translation>
+    </message>
+    <message>
+        <source>a whole number from 1 to 64</source>
+        <translation>1 到 64 之间的整数</translation>
+    </message>
+    <message>
+        <source>Shares</source>
+        <translation>份额</translation>
+    </message>
+    <message>
+        <source>Samples of each batch that every rank gets, separated by commas; empty: all the same</source>
+        <translation>每个批次中各进程分到的样本数，用逗号分隔；留空：都一样</translation>
+    </message>
+    <message>
+        <source>Exchange in</source>
+        <translation>交换格式</translation>
+    </message>
+    <message>
+        <source>The format in which gradients travel and are summed</source>
+        <translation>梯度传递和求和所用的格式</translation>
+    </message>
+    <message>
+        <source>Divide</source>
+        <translation>除法</translation>
+    </message>
+    <message>
+        <source>By the number of ranks: before the sum, as DDP does, or after it</source>
+        <translation>除以进程数：像 DDP 那样在求和之前，或在求和之后</translation>
+    </message>
+    <message>
+        <source>Gradients</source>
+        <translation>梯度</translation>
+    </message>
+    <message>
+        <source>Averaged over the ranks; or local, a mistake to show: the ranks drift apart</source>
+        <translation>在各进程间求平均；或各用各的，这是要展示的错误：各进程会渐行渐远</translation>
+    </message>
+    <message>
+        <source>Scalers</source>
+        <translation>缩放器</translation>
+    </message>
+    <message>
+        <source>Each rank&apos;s judges what it sees; or synchronised: all learn what any rank found</source>
+        <translation>各进程的缩放器只看自己看到的；或同步：任何一个进程发现的，大家都知道</translation>
+    </message>
+    <message>
+        <source>Exchange each micro-batch</source>
+        <translation>每个微批次都交换</translation>
+    </message>
+    <message>
+        <source>Without no_sync(): gradients are averaged after each micro-batch, not only after the last</source>
+        <translation>不用 no_sync()：每个微批次之后都对梯度求平均，而不只在最后一个之后</translation>
+    </message>
+    <message>
+        <source>Statistics of each rank&apos;s share, or over all ranks</source>
+        <translation>统计量取自各进程自己的份额，或取自所有进程</translation>
+    </message>
+    <message>
+        <source>No effect: there is one rank.</source>
+        <translation>不起作用：只有一个进程。</translation>
+    </message>
 </context>
 <context>
     <name>mantissa::StartPage</name>
@@ -8795,6 +9053,18 @@ Default: %2; %3</source>
     <message>
         <source>a factor above 0</source>
         <translation>大于 0 的系数</translation>
+    </message>
+    <message>
+        <source>the rank for what follows</source>
+        <translation>随后各故障的进程</translation>
+    </message>
+    <message>
+        <source>The rank of a data-parallel lane that the faults injected after this befall, in the next step</source>
+        <translation>此后注入的故障在下一步落到数据并行泳道的哪个进程上</translation>
+    </message>
+    <message>
+        <source>a rank of the lane, counted from 0</source>
+        <translation>泳道的一个进程，从 0 数起</translation>
     </message>
 </context>
 <context>

@@ -151,6 +151,69 @@ private slots:
 
     void init() { m_folder = std::make_unique<QTemporaryDir>(); }
 
+    void ranksComeBack()
+    {
+        constexpr std::int64_t steps = 1500; // a full chunk and a tail
+        const auto rankAt = [](std::int64_t step, int rank) {
+            return RankRecord {.step = step,
+                .rank = rank,
+                .foundInf = step % 50 == rank,
+                .skipped = step % 50 == 1,
+                .loss = 0.1 * static_cast<double>(step + rank),
+                .scale = std::ldexp(1.0, rank),
+                .gradNorm = step % 7 == 0 ? std::numeric_limits<double>::infinity() : 1.0 / (1.0 + rank),
+                .flushed = 1e-300 * static_cast<double>(step),
+                .distance = step % 10 == 0 ? 0.25 * rank : std::nan("")};
+        };
+        RunId id = 0;
+        {
+            RunWriter writer(file());
+            writer.runStarted(startOf(0));
+            writer.runStarted(startOf(1));
+            for (std::int64_t step = 0; step < steps; ++step) {
+                const std::vector<RankRecord> both {rankAt(step, 0), rankAt(step, 1)};
+                writer.ranksRecorded(both);
+                recordSteps(writer, 0, step, step + 1);
+                recordSteps(writer, 1, step, step + 1);
+                if (step == 700) {
+                    writer.flush(); // the row that is not full is written more than once
+                }
+            }
+            id = writer.runOf(0);
+            QVERIFY(RunStore(file()).ranks(writer.runOf(1)).empty());
+        }
+        RunStore store(file());
+        const std::vector<RankRecord> ranks = store.ranks(id);
+        QCOMPARE(ranks.size(), static_cast<std::size_t>(2 * steps));
+        const auto same = [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); };
+        for (std::size_t i = 0; i < ranks.size(); ++i) {
+            const RankRecord expected = rankAt(static_cast<std::int64_t>(i / 2), static_cast<int>(i % 2));
+            const RankRecord& read = ranks[i];
+            QVERIFY(read.step == expected.step && read.rank == expected.rank && read.foundInf == expected.foundInf
+                && read.skipped == expected.skipped && same(read.loss, expected.loss) && read.scale == expected.scale
+                && read.gradNorm == expected.gradNorm && read.flushed == expected.flushed
+                && same(read.distance, expected.distance));
+        }
+
+        std::ostringstream csv;
+        exportRanksCsv(csv, store, std::vector {id});
+        const std::string text = csv.str();
+        QCOMPARE(std::ranges::count(text, '\n'), static_cast<std::ptrdiff_t>(2 * steps + 1));
+        QVERIFY(text.find(",FP32,1,1,0.2,2,0.5,1e-300,nan,1,1\n") != std::string::npos);
+        std::ostringstream json;
+        exportJson(json, store, std::vector {id});
+        const auto document = nlohmann::json::parse(json.str());
+        const auto& step = document["runs"][0]["records"][10];
+        QCOMPARE(step["ranks"].size(), std::size_t {2});
+        QCOMPARE(step["ranks"][1]["distance"].get<double>(), 0.25);
+        QVERIFY(!document["runs"][0]["records"][11]["ranks"][0].contains("distance"));
+
+        store.markDeleted(std::vector {id});
+        store.purgeDeleted();
+        SQLite::Database database(file().string(), SQLite::OPEN_READONLY);
+        QCOMPARE(database.execAndGet("SELECT count(*) FROM rank_chunks").getInt(), 0);
+    }
+
     void numbersComeBackBitForBit()
     {
         constexpr std::int64_t steps = 2500; // two full chunks and a tail
@@ -451,6 +514,7 @@ private slots:
             raw.exec("ALTER TABLE runs DROP COLUMN sweep");
             raw.exec("ALTER TABLE runs DROP COLUMN imported");
             raw.exec("ALTER TABLE step_chunks DROP COLUMN stride");
+            raw.exec("DROP TABLE rank_chunks");
             raw.exec("PRAGMA user_version = 3");
         }
         QVERIFY(complaintOf([&] { (void)RunStore(file()).runs(); }).empty()); // upgrades it

@@ -135,7 +135,7 @@ private slots:
             return mean;
         };
         QVERIFY(std::isinf(meanOf(10000, false)));
-        QCOMPARE(meanOf(10000, true), 10000.0F);
+        QVERIFY(std::abs(meanOf(10000, true) - 10000) <= 8); // partial sums round to multiples of up to 8
         QCOMPARE(meanOf(0x1p-22F, false), 0x1p-22F);
         QCOMPARE(meanOf(0x1p-22F, true), 0.0F);
     }

@@ -49,6 +49,20 @@ LaneOutcome outcome(const std::string& name)
         }
         result.records.push_back(record);
     }
+    for (int step = 0; step < 12; ++step) {
+        for (int rank = 0; rank < 2; ++rank) {
+            const bool isBad = rank == 1 && step == 6;
+            result.ranks.push_back({.step = step,
+                .rank = rank,
+                .foundInf = isBad,
+                .skipped = isBad,
+                .loss = 1.0 + rank,
+                .scale = isBad ? 2.0 : 4.0,
+                .gradNorm = isBad ? inf : 3.0 + rank,
+                .flushed = 0.25 * rank,
+                .distance = step % 4 == 0 ? 0.01 * step * rank : missing});
+        }
+    }
     // Looked at in steps 0, 5 and 10: fc1 does not move in the last of them.
     for (int step = 0; step < 12; step += 5) {
         LayerFigures fc1 {"fc1"};
@@ -259,6 +273,37 @@ private slots:
         const double measured = number(metric.toStdString(), steps.toStdString());
         QVERIFY2(std::isnan(value) ? std::isnan(measured) : std::abs(measured - value) < 1e-12,
             qPrintable(QString::number(measured)));
+    }
+
+    void measuresRanks()
+    {
+        const auto of = [](const std::string& metric, const std::string& rank, const std::string& steps = "[0, 11]") {
+            json left {{"lane", "A"}, {"metric", metric}, {"steps", json::parse(steps)}};
+            if (!rank.empty()) {
+                left["rank"] = json::parse(rank);
+            }
+            const auto read = readExpectations(json::array({expectation(left.dump(), "<", "0")}), lanes, "");
+            return std::get<double>(valueOf(read.at(0).left, outcome("A")));
+        };
+        QCOMPARE(of("skipped_steps", "0"), 0.0);
+        QCOMPARE(of("skipped_steps", "1"), 1.0);
+        QCOMPARE(of("first_skip", "1"), 6.0);
+        QCOMPARE(of("first_skip", "0"), -1.0);
+        QCOMPARE(of("overflow_steps", "1"), 1.0);
+        QCOMPARE(of("min_scale", "1"), 2.0);
+        QCOMPARE(of("max_scale", "1"), 4.0);
+        QCOMPARE(of("mean_grad_norm", "1"), 4.0);
+        QCOMPARE(of("max_grad_norm", "0"), 3.0);
+        QCOMPARE(of("mean_loss", "1"), 2.0);
+        QCOMPARE(of("exchange_flushed", ""), 0.125);
+        QCOMPARE(of("exchange_flushed", "1"), 0.25);
+        QCOMPARE(of("rank_distance", ""), 0.08);
+        QCOMPARE(of("rank_distance", "0"), 0.0);
+        QCOMPARE(of("rank_distance", "1", "[0, 5]"), 0.04);
+        QCOMPARE(of("rank_overflows", ""), 1.0);
+        QVERIFY(std::isnan(of("skipped_steps", "2"))); // there is no such rank
+        QVERIFY_EXCEPTION_THROWN(of("loss_drop", "1"), Error);
+        QVERIFY_EXCEPTION_THROWN(of("skipped_steps", "-1"), Error);
     }
 
     void measuresEveryMetricOfTheTable()

@@ -510,6 +510,11 @@ void SessionController::poll()
         m_live->monitor.add(m_records);
         emit recordsTaken(m_records);
     }
+    m_rankRecords.clear();
+    m_live->session->takeRankRecords(m_rankRecords);
+    if (!m_rankRecords.empty()) {
+        emit rankRecordsTaken(m_rankRecords);
+    }
     m_newSamples.clear();
     m_live->session->takeSamples(m_newSamples);
     for (const SamplePtr& sample : m_newSamples) {

@@ -147,6 +147,7 @@ public:
 signals:
     void sessionReplaced(mantissa::SessionController::Replacement reason);
     void recordsTaken(const std::vector<mantissa::StepRecord>& records);
+    void rankRecordsTaken(const std::vector<mantissa::RankRecord>& records); ///< of data-parallel lanes
     void eventTaken(const mantissa::Event& event);
     void sampled(); ///< samples() has more
     void statusChanged();
@@ -185,6 +186,7 @@ private:
     std::unique_ptr<Live> m_previous; ///< what a reset put aside
     std::map<std::pair<std::uint32_t, std::string>, Pending> m_pending;
     std::vector<StepRecord> m_records;
+    std::vector<RankRecord> m_rankRecords;
     std::vector<Event> m_events;
     std::vector<SamplePtr> m_newSamples;
     SamplingPlan m_sampling {.every = SamplingPlan::usually};

@@ -267,7 +267,7 @@ QString memoryText(const MemoryBytes& bytes)
 
 QString settingName(const std::string& path)
 {
-    static const std::array<std::pair<const char*, const char*>, 35> names {{
+    static const std::array<std::pair<const char*, const char*>, 41> names {{
         {"scaler.scale", QT_TRANSLATE_NOOP("mantissa", "scale")},
         {"scaler.init_scale", QT_TRANSLATE_NOOP("mantissa", "initial scale")},
         {"scaler.family", QT_TRANSLATE_NOOP("mantissa", "scaler")},
@@ -296,6 +296,12 @@ QString settingName(const std::string& path)
         {"accumulation.guard", QT_TRANSLATE_NOOP("mantissa", "bad micro-batches dropped")},
         {"accumulation.scaler_per_micro_batch", QT_TRANSLATE_NOOP("mantissa", "scaler updated per micro-batch")},
         {"accumulation.zero_gradients", QT_TRANSLATE_NOOP("mantissa", "gradients zeroed")},
+        {"parallel.communication", QT_TRANSLATE_NOOP("mantissa", "format of the exchange")},
+        {"parallel.divide", QT_TRANSLATE_NOOP("mantissa", "division by the ranks")},
+        {"parallel.gradients", QT_TRANSLATE_NOOP("mantissa", "gradients of the ranks")},
+        {"parallel.scaler", QT_TRANSLATE_NOOP("mantissa", "scalers of the ranks")},
+        {"parallel.every_micro_batch", QT_TRANSLATE_NOOP("mantissa", "exchange after each micro-batch")},
+        {"fault.at_rank", QT_TRANSLATE_NOOP("mantissa", "rank of the faults that follow")},
         {"fault.nan_sample", QT_TRANSLATE_NOOP("mantissa", "injected NaN samples")},
         {"fault.huge_sample", QT_TRANSLATE_NOOP("mantissa", "injected huge sample")},
         {"fault.loss_spike", QT_TRANSLATE_NOOP("mantissa", "injected loss spike")},

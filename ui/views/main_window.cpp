@@ -10,6 +10,7 @@
 #include "ui/lesson/lesson_panel.h"
 #include "ui/models/run_cells.h"
 #include "ui/plots/dashboard.h"
+#include "ui/ranks/ranks_panel.h"
 #include "ui/session/app_paths.h"
 #include "ui/session/run_loader.h"
 #include "ui/session/shipped_texts.h"
@@ -71,6 +72,7 @@ MainWindow::MainWindow(const Options& options, QWidget* parent)
     , m_gradients(new GradientsPanel(m_controller))
     , m_layers(new LayersPanel(m_controller))
     , m_time(new TimePanel(m_controller))
+    , m_ranks(new RanksPanel(m_controller))
     , m_compare(new ComparePanel(m_controller, m_loader))
     , m_sweep(new SweepPanel(m_controller))
     , m_opMap(new OpMapPanel(m_controller))
@@ -105,6 +107,7 @@ MainWindow::MainWindow(const Options& options, QWidget* parent)
     m_tabs->addTab(m_layers, tr("Layers"));
     m_tabs->addTab(m_opMap, tr("Graph"));
     m_tabs->addTab(m_time, tr("Time"));
+    m_tabs->addTab(m_ranks, tr("Ranks"));
     m_tabs->addTab(m_compare, tr("Compare"));
     m_tabs->addTab(m_sweep, tr("Sweep"));
     auto* centre = new QWidget;
@@ -129,6 +132,7 @@ MainWindow::MainWindow(const Options& options, QWidget* parent)
     connectFindings();
     connectLayers();
     connectTime();
+    connectRanks();
     connectCompare();
     connectRuns();
     connectSweep();
@@ -334,6 +338,19 @@ bool MainWindow::showsTime() const
     return m_tabs->currentWidget() == m_time;
 }
 
+void MainWindow::connectRanks()
+{
+    connect(m_lanes, &LaneList::selectionChanged, m_ranks, &RanksPanel::setLane);
+    connect(m_ranks, &RanksPanel::laneChosen, m_lanes, &LaneList::select);
+    connect(m_ranks, &RanksPanel::stepChosen, m_dashboard, &Dashboard::showStep);
+    connect(m_ranks, &RanksPanel::notice, this, [this](const QString& text) { statusBar()->showMessage(text, 5000); });
+}
+
+bool MainWindow::showsRanks() const
+{
+    return m_tabs->currentWidget() == m_ranks;
+}
+
 void MainWindow::connectCompare()
 {
     connect(m_compare, &ComparePanel::stepChosen, m_dashboard, &Dashboard::showStep);
@@ -486,11 +503,13 @@ void MainWindow::followLanes()
     m_opMap->setLanes(looks);
     m_layers->setLanes(looks);
     m_time->setLanes(looks);
+    m_ranks->setLanes(looks);
     m_compare->setLanes(looks);
     if (const auto selected = m_lanes->selected()) {
         m_opMap->setLane(*selected);
         m_layers->setLane(*selected);
         m_time->setLane(*selected);
+        m_ranks->setLane(*selected);
     }
     if (m_wantsCurves && !lanes.empty()) {
         m_wantsCurves = false;

@@ -41,6 +41,7 @@ class MessageBar;
 class OpMapPanel;
 class ResumeDialog;
 class RankJob;
+class RanksPanel;
 class RunBar;
 class RunLoader;
 class RunsView;
@@ -115,6 +116,8 @@ public:
 
     [[nodiscard]] TimePanel* timePanel() const { return m_time; }
 
+    [[nodiscard]] RanksPanel* ranksPanel() const { return m_ranks; }
+
     [[nodiscard]] ComparePanel* comparePanel() const { return m_compare; }
 
     [[nodiscard]] SweepPanel* sweepPanel() const { return m_sweep; }
@@ -172,6 +175,7 @@ private:
     void connectFindings();
     void connectLayers();
     void connectTime();
+    void connectRanks();
     void connectCompare();
     void compareWithBaseline();
     void connectRuns();
@@ -187,6 +191,7 @@ private:
     void drawCorridors();
     [[nodiscard]] bool showsLayers() const;
     [[nodiscard]] bool showsTime() const;
+    [[nodiscard]] bool showsRanks() const;
     [[nodiscard]] bool showsCompare() const;
     [[nodiscard]] bool showsSweep() const;
     void noteEvent(const Event& event);
@@ -270,6 +275,7 @@ private:
     GradientsPanel* m_gradients;
     LayersPanel* m_layers;
     TimePanel* m_time;
+    RanksPanel* m_ranks;
     ComparePanel* m_compare;
     SweepPanel* m_sweep;
     OpMapPanel* m_opMap;

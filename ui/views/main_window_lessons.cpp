@@ -11,6 +11,7 @@
 #include "ui/lesson/lesson_panel.h"
 #include "ui/plots/curve_export.h"
 #include "ui/plots/dashboard.h"
+#include "ui/ranks/ranks_panel.h"
 #include "ui/session/app_paths.h"
 #include "ui/session/shipped_texts.h"
 #include "ui/start/start_page.h"
@@ -253,7 +254,8 @@ void MainWindow::makeLocks()
     const std::initializer_list<std::tuple<ControlGroup, QWidget*, const char*>> tabs {
         {ControlGroup::Gradients, m_gradients, "showGradients"}, {ControlGroup::Layers, m_layers, "showLayers"},
         {ControlGroup::Graph, m_opMap, "showGraph"}, {ControlGroup::Time, m_time, "showTime"},
-        {ControlGroup::Compare, m_compare, "showCompare"}, {ControlGroup::Compare, m_sweep, "showSweep"}};
+        {ControlGroup::Ranks, m_ranks, "showRanks"}, {ControlGroup::Compare, m_compare, "showCompare"},
+        {ControlGroup::Compare, m_sweep, "showSweep"}};
     for (const auto& [group, page, action] : tabs) {
         m_locks->addTab(group, m_tabs, page);
         actions(group, {action});

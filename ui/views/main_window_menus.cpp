@@ -7,6 +7,7 @@
 #include "ui/plots/dashboard.h"
 #include "ui/predict/predict_dialog.h"
 #include "ui/protocol/protocol_dialog.h"
+#include "ui/ranks/ranks_panel.h"
 #include "ui/session/app_paths.h"
 #include "ui/sweep/sweep_panel.h"
 #include "ui/time/time_panel.h"
@@ -121,6 +122,7 @@ void MainWindow::makeFileMenu()
                 : showsGradients() ? m_gradients->showExportDialog()
                 : showsLayers()    ? m_layers->showExportDialog()
                 : showsTime()      ? m_time->showExportDialog()
+                : showsRanks()     ? m_ranks->showExportDialog()
                 : showsCompare()   ? m_compare->showExportDialog()
                 : showsSweep()     ? m_sweep->showExportDialog()
                                    : m_dashboard->showExportDialog();
@@ -172,6 +174,7 @@ void MainWindow::makeEditMenu()
                 : showsGradients() ? m_gradients->copyPicture()
                 : showsLayers()    ? m_layers->copyPicture()
                 : showsTime()      ? m_time->copyPicture()
+                : showsRanks()     ? m_ranks->copyPicture()
                 : showsCompare()   ? m_compare->copyPicture()
                 : showsSweep()     ? m_sweep->copyPicture()
                                    : m_dashboard->copyPicture();
@@ -223,6 +226,13 @@ void MainWindow::makeViewMenu()
             m_time->table()->setFocus();
         },
         tr("Where a step's time goes, phase by phase"));
+    add(
+        menu, QStringLiteral("showRanks"), tr("Ran&ks of a lane"), QKeySequence(Qt::CTRL | Qt::Key_0),
+        [this] {
+            m_tabs->setCurrentWidget(m_ranks);
+            m_ranks->chart()->setFocus();
+        },
+        tr("Gradient norms, scales and skips of a data-parallel lane's ranks"));
     add(
         menu, QStringLiteral("showCompare"), tr("Com&pare two runs"), QKeySequence(Qt::CTRL | Qt::Key_9),
         [this] { compareWithBaseline(); }, tr("The selected lane with the baseline, or any two lanes or stored runs"));

@@ -53,7 +53,11 @@ nlohmann::json valuesOf(const LaneConfig& lane)
         {"optimizer.momentum", lane.optimizer.momentum}, {"optimizer.beta1", lane.optimizer.beta1},
         {"optimizer.beta2", lane.optimizer.beta2}, {"optimizer.epsilon", lane.optimizer.epsilon},
         {"optimizer.weight_decay", lane.optimizer.weightDecay}, {"schedule.kind", lane.schedule.kind},
-        {"schedule.warmup_steps", lane.schedule.warmupSteps}};
+        {"schedule.warmup_steps", lane.schedule.warmupSteps}, {"parallel.ranks", lane.parallel.ranks},
+        {"parallel.shards", lane.parallel.shards}, {"parallel.communication", lane.parallel.communication},
+        {"parallel.divide", lane.parallel.divide}, {"parallel.gradients", lane.parallel.gradients},
+        {"parallel.scaler", lane.parallel.scaler}, {"parallel.every_micro_batch", lane.parallel.everyMicroBatch},
+        {"parallel.batch_norm", lane.parallel.batchNorm}};
 }
 
 /// Settings whose defaults another kind of model changes.
@@ -114,6 +118,7 @@ SetupPanel::SetupPanel(QWidget* parent)
     makeDataFields();
     makeTrainingFields();
     makeOptimizerFields();
+    makeRankFields();
 
     m_explanation->setWordWrap(true);
     m_explanation->setContentsMargins(12, 0, 12, 0);

@@ -52,6 +52,7 @@ private:
     void makeDataFields();
     void makeTrainingFields();
     void makeOptimizerFields();
+    void makeRankFields();
     void addHeading(const QString& text);
     Field& addField(const std::string& path, const QString& name, const QString& tip, QWidget* control);
     void addCombo(const std::string& path, const QString& name, const QString& tip, const QStringList& choices);

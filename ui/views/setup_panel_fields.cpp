@@ -154,6 +154,31 @@ void SetupPanel::makeOptimizerFields()
         1e9, tr("a whole number, 0 or more"));
 }
 
+void SetupPanel::makeRankFields()
+{
+    addHeading(tr("Ranks"));
+    addNumber("parallel.ranks", tr("Ranks"),
+        tr("Workers that share each batch and average their gradients, as DistributedDataParallel does; 1: none of "
+           "this"),
+        true, 1, 64, tr("a whole number from 1 to 64"));
+    addHidden("parallel.shards", tr("Shares"),
+        tr("Samples of each batch that every rank gets, separated by commas; empty: all the same"));
+    addCombo("parallel.communication", tr("Exchange in"), tr("The format in which gradients travel and are summed"),
+        {QStringLiteral("fp32"), QStringLiteral("fp16"), QStringLiteral("bf16")});
+    addCombo("parallel.divide", tr("Divide"), tr("By the number of ranks: before the sum, as DDP does, or after it"),
+        {QStringLiteral("before"), QStringLiteral("after")});
+    addCombo("parallel.gradients", tr("Gradients"),
+        tr("Averaged over the ranks; or local, a mistake to show: the ranks drift apart"),
+        {QStringLiteral("averaged"), QStringLiteral("local")});
+    addCombo("parallel.scaler", tr("Scalers"),
+        tr("Each rank's judges what it sees; or synchronised: all learn what any rank found"),
+        {QStringLiteral("independent"), QStringLiteral("synchronised")});
+    addFlag("parallel.every_micro_batch", tr("Exchange each micro-batch"),
+        tr("Without no_sync(): gradients are averaged after each micro-batch, not only after the last"));
+    addCombo("parallel.batch_norm", tr("Batch norm"), tr("Statistics of each rank's share, or over all ranks"),
+        {QStringLiteral("local"), QStringLiteral("synchronised")});
+}
+
 void SetupPanel::updateRelevance()
 {
     const bool isSgd = present("optimizer.kind") == "sgd";
@@ -178,6 +203,12 @@ void SetupPanel::updateRelevance()
     }
     for (const char* path : {"loss_form", "label_smoothing"}) {
         use(path, present("loss") == "cross_entropy", tr("No effect: only cross entropy has it."));
+    }
+    const auto ranks = find("parallel.ranks")->read();
+    const bool hasRanks = !ranks || *ranks != 1; // or lanes differ
+    for (const char* path :
+        {"shards", "communication", "divide", "gradients", "scaler", "every_micro_batch", "batch_norm"}) {
+        use(std::string("parallel.") + path, hasRanks, tr("No effect: there is one rank."));
     }
     use("optimizer.momentum", isSgd, tr("No effect: Adam has betas instead."));
     for (const char* path : {"optimizer.beta1", "optimizer.beta2", "optimizer.epsilon"}) {

@@ -42,6 +42,8 @@ QString faultLabel(FaultKind fault)
         return StepPanel::tr("exploding initial weights");
     case FaultKind::Saturation:
         return StepPanel::tr("saturation");
+    case FaultKind::Rank:
+        return StepPanel::tr("the rank for what follows");
     }
     return {};
 }
@@ -63,6 +65,9 @@ QString faultHint(FaultKind fault)
         return StepPanel::tr("All weights become what the seed draws, times this factor");
     case FaultKind::Saturation:
         return StepPanel::tr("Factor on the weights of the first layer, from the next step on");
+    case FaultKind::Rank:
+        return StepPanel::tr("The rank of a data-parallel lane that the faults injected after this befall, in the next "
+                             "step");
     }
     return {};
 }
@@ -411,9 +416,17 @@ void StepPanel::chooseFault()
     m_faultNumber->setHint(faultHint(fault.kind));
     if (!isLayer) {
         const bool isCount = fault.kind == FaultKind::NanSample;
-        m_faultNumber->setInteger(isCount);
-        m_faultNumber->setRange(isCount ? 1 : 1e-30, isCount ? 65536 : 1e30,
-            isCount ? tr("a whole number from 1 to the batch size") : tr("a factor above 0"));
+        const bool isRank = fault.kind == FaultKind::Rank;
+        m_faultNumber->setInteger(isCount || isRank);
+        m_faultNumber->setRange(isRank ? 0
+                : isCount              ? 1
+                                       : 1e-30,
+            isRank        ? 63
+                : isCount ? 65536
+                          : 1e30,
+            isRank        ? tr("a rank of the lane, counted from 0")
+                : isCount ? tr("a whole number from 1 to the batch size")
+                          : tr("a factor above 0"));
         m_faultNumber->setValue(nlohmann::json::parse(fault.example).get<double>());
     }
 }
@@ -424,7 +437,7 @@ void StepPanel::inject()
     const std::string path(fault.path);
     if (fault.kind == FaultKind::GradientInf) {
         send(path, m_faultLayer->currentText().toStdString());
-    } else if (fault.kind == FaultKind::NanSample) {
+    } else if (fault.kind == FaultKind::NanSample || fault.kind == FaultKind::Rank) {
         send(path, static_cast<std::int64_t>(m_faultNumber->value()));
     } else {
         send(path, m_faultNumber->value());
