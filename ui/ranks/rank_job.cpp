@@ -36,7 +36,7 @@ void makeAbsolute(std::vector<std::pair<std::string, nlohmann::json>>& changes, 
     const std::filesystem::path& path, const std::filesystem::path& folder)
 {
     if (!path.empty() && path.is_relative()) {
-        changes.emplace_back(key, (std::filesystem::absolute(folder) / path).lexically_normal().string());
+        changes.emplace_back(key, (std::filesystem::current_path() / folder / path).lexically_normal().string());
     }
 }
 

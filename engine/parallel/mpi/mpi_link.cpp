@@ -297,6 +297,8 @@ void MpiLink::receive(int rank, int tag, std::span<std::byte> bytes, std::vector
 
 void MpiLink::wait(std::vector<Transfer>& transfers)
 {
+    constexpr double checkInterval = 0.01; // between looks at who lives, which cost system calls
+    double nextCheck = steadySeconds() + checkInterval;
     for (int turn = 0; !transfers.empty(); ++turn) {
         {
             const std::lock_guard lock(m_mutex);
@@ -312,8 +314,9 @@ void MpiLink::wait(std::vector<Transfer>& transfers)
             if (transfers.empty()) {
                 return;
             }
-            constexpr int glances = 256; // between looks at who lives, which cost system calls
-            if (turn % glances == glances - 1) {
+            // By the clock, not by turns, which take long on a machine that is busy.
+            if (const double now = steadySeconds(); now >= nextCheck) {
+                nextCheck = now + checkInterval;
                 attend();
                 checkRanks(transfers.front().rank);
             }
