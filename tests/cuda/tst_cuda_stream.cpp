@@ -45,7 +45,9 @@ float sumOfOnes(std::int64_t k, const ProductPrecision& products)
     const auto stream = backend->createStream(1);
     const TensorType row {DType::Float16, Shape {1, k}};
     const TensorType sum {DType::Float16, Shape {1, 1}};
-    const auto kernel = backend->prepare({Op::Linear, {}, {row, row}, {sum}, 1, products});
+    KernelRequest request {Op::Linear, {}, {row, row}, {sum}};
+    request.products = products;
+    const auto kernel = backend->prepare(request);
     const auto operand = backend->allocate(row.bytes());
     const auto result = backend->allocate(sum.bytes());
     const auto workspace = backend->allocate(kernel->workspaceBytes());
