@@ -53,6 +53,9 @@ BatchNormSetting batchNormSetting(const KernelRequest& request, const Shape& x)
     if (x.rank() == 0 || x.elements() == 0) {
         refuse(request, "an operand with channels");
     }
+    if (request.ranks != nullptr) {
+        refuse(request, "statistics of each rank by itself");
+    }
     return {x.elements() / x.back(), x.back(), attributes.epsilon, attributes.momentum, formatOf(attributes.accumulate),
         attributes.training};
 }
