@@ -23,7 +23,8 @@ enum class FaultKind : std::uint8_t {
     LrJump, ///< factor on the learning rate of the step
     ExplodingInit, ///< all weights become this factor times what the seed draws
     Saturation, ///< factor on the weights of the first layer, from here on
-    Rank, ///< of a data-parallel lane: what is set after it for the step befalls that rank alone
+    Rank, ///< of a data-parallel lane: what is set after it for the step befalls that rank alone. Its path comes before
+          ///< all others in the order of names, in which the changes of one event happen
 };
 
 /// One kind's row.

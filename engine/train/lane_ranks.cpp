@@ -201,6 +201,9 @@ void Lane::findForeignOrigin(const StepRecord& record)
         records, [](const RankRecord& other) { return !std::isfinite(other.gradNorm) || other.foundInf; });
     const auto isOwnFinite = [](const RankRecord& other) { return std::isfinite(other.gradNorm); };
     const bool isFromSum = std::ranges::all_of(records, isOwnFinite);
+    if (m_others && !isFromSum) {
+        return; // that rank's lane tells, and where
+    }
     if (culprit == records.end() || !m_knownForeign.insert(isFromSum ? m_exchange->size() : culprit->rank).second) {
         return;
     }

@@ -67,10 +67,10 @@ public:
 
     virtual void runStarted(const RunStart& /*start*/) { }
 
-    virtual void stepsRecorded(std::span<const StepRecord> /*records*/) { } ///< one per lane that stepped
-
-    /// Of the steps just recorded, for lanes of several ranks: lane by lane, by rank.
+    /// Of the steps that are recorded next, for lanes of several ranks: lane by lane, by rank.
     virtual void ranksRecorded(std::span<const RankRecord> /*records*/) { }
+
+    virtual void stepsRecorded(std::span<const StepRecord> /*records*/) { } ///< one per lane that stepped
 
     virtual void eventHappened(const Event& /*event*/) { }
 
