@@ -6043,6 +6043,50 @@ Setup changes it; Ctrl+O opens another.</source>
         <source>Gradient norms, scales and skips of a data-parallel lane&apos;s ranks</source>
         <translation>数据并行泳道各进程的梯度范数、缩放值和跳过的步</translation>
     </message>
+    <message>
+        <source>Train on se&amp;veral processes…</source>
+        <translation>用多个进程训练(&amp;V)…</translation>
+    </message>
+    <message>
+        <source>Lanes that mpirun trains data-parallel on this machine, drawn beside the others</source>
+        <translation>由 mpirun 在本机以数据并行方式训练的泳道，与其他泳道画在一起</translation>
+    </message>
+    <message>
+        <source>St&amp;op processes</source>
+        <translation>停止进程(&amp;O)</translation>
+    </message>
+    <message>
+        <source>The processes write their runs into the database, and runs are not being stored.</source>
+        <translation>各进程把运行写入数据库，而目前不保存运行。</translation>
+    </message>
+    <message>
+        <source>%1 on %2 processes</source>
+        <translation>%1（%2 个进程）</translation>
+    </message>
+    <message>
+        <source>Starting %1…</source>
+        <translation>正在启动 %1…</translation>
+    </message>
+    <message>
+        <source>Stop %1</source>
+        <translation>停止 %1</translation>
+    </message>
+    <message>
+        <source>%1 trains as run %2.</source>
+        <translation>%1 作为运行 %2 训练。</translation>
+    </message>
+    <message>
+        <source>%1: ended.</source>
+        <translation>%1：已结束。</translation>
+    </message>
+    <message>
+        <source>%1 could not be trained: %2</source>
+        <translation>%1 无法训练：%2</translation>
+    </message>
+    <message>
+        <source>%1 failed: %2 What was trained is stored; resume it under Runs.</source>
+        <translation>%1 失败：%2 已训练的部分已保存；可在“运行”中继续。</translation>
+    </message>
 </context>
 <context>
     <name>mantissa::MemoryPlannerDialog</name>
@@ -6948,6 +6992,68 @@ Setup changes it; Ctrl+O opens another.</source>
     <message>
         <source>Picture (*.png);;PDF document (*.pdf);;SVG drawing (*.svg);;Numbers (*.csv)</source>
         <translation>图片 (*.png);;PDF 文档 (*.pdf);;SVG 图形 (*.svg);;数值 (*.csv)</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::RankJob</name>
+    <message>
+        <source>This Mantissa was built without MPI. Install Debian&apos;s package libopenmpi-dev and build it again.</source>
+        <translation>此 Mantissa 构建时没有 MPI。请安装 Debian 软件包 libopenmpi-dev 后重新构建。</translation>
+    </message>
+    <message>
+        <source>There is no mpirun here. Install Open MPI, Debian&apos;s package openmpi-bin.</source>
+        <translation>这里没有 mpirun。请安装 Open MPI（Debian 软件包 openmpi-bin）。</translation>
+    </message>
+    <message>
+        <source>%1 is missing: the processes would run it. Build or install it beside this program.</source>
+        <translation>缺少 %1：各进程要运行它。请把它构建或安装在本程序旁边。</translation>
+    </message>
+    <message>
+        <source>The experiment could not be written to %1: %2</source>
+        <translation>实验无法写入 %1：%2</translation>
+    </message>
+    <message>
+        <source>mpirun could not be started: %1</source>
+        <translation>mpirun 无法启动：%1</translation>
+    </message>
+    <message>
+        <source>%1: %2</source>
+        <translation>%1：%2</translation>
+    </message>
+    <message>
+        <source>mpirun ended with exit code %1 and said nothing.</source>
+        <translation>mpirun 以退出码 %1 结束，没有任何说明。</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::RanksDialog</name>
+    <message>
+        <source>Train on several processes</source>
+        <translation>用多个进程训练</translation>
+    </message>
+    <message>
+        <source>mpirun starts processes on this machine that train a lane together, from step 0: each on its share of every batch. The runs are drawn beside the lanes, and stored.</source>
+        <translation>mpirun 在本机启动若干进程，它们从第 0 步起共同训练一条泳道：每个进程训练每个批次中自己的那一份。运行会与泳道画在一起，并被保存。</translation>
+    </message>
+    <message>
+        <source>Cores of this machine: %1</source>
+        <translation>本机核心数：%1</translation>
+    </message>
+    <message>
+        <source>&amp;Processes</source>
+        <translation>进程(&amp;P)</translation>
+    </message>
+    <message>
+        <source>&amp;Lanes</source>
+        <translation>泳道(&amp;L)</translation>
+    </message>
+    <message>
+        <source>&amp;Start</source>
+        <translation>开始(&amp;S)</translation>
+    </message>
+    <message>
+        <source>Choose at least one lane.</source>
+        <translation>请至少选择一条泳道。</translation>
     </message>
 </context>
 <context>

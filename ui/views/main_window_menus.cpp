@@ -237,7 +237,7 @@ void MainWindow::makeViewMenu()
         menu, QStringLiteral("showCompare"), tr("Com&pare two runs"), QKeySequence(Qt::CTRL | Qt::Key_9),
         [this] { compareWithBaseline(); }, tr("The selected lane with the baseline, or any two lanes or stored runs"));
     add(
-        menu, QStringLiteral("showSweep"), tr("S&weeps"), QKeySequence(Qt::CTRL | Qt::Key_0),
+        menu, QStringLiteral("showSweep"), tr("S&weeps"), QKeySequence(Qt::CTRL | Qt::Key_G),
         [this] {
             m_tabs->setCurrentWidget(m_sweep);
             m_sweep->table()->setFocus();
