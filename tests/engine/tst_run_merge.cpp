@@ -358,7 +358,8 @@ private slots:
         makeRuns(file("a.db"), 30, "A");
         {
             SQLite::Database raw(file("a.db").string(), SQLite::OPEN_READWRITE);
-            raw.exec("DROP INDEX runs_by_uuid; ALTER TABLE runs DROP COLUMN uuid; ALTER TABLE runs DROP COLUMN sweep");
+            raw.exec("DROP INDEX runs_by_uuid; ALTER TABLE runs DROP COLUMN uuid; ALTER TABLE runs DROP COLUMN sweep; "
+                     "DROP TABLE rank_chunks");
             raw.exec("PRAGMA user_version = 4; PRAGMA wal_checkpoint(TRUNCATE)");
         }
         fs::copy_file(file("a.db"), file("twin.db"));

@@ -87,6 +87,7 @@ private slots:
     void ctrlRTrainsAFinishedExperimentAgain();
     void speedLimitSlowsTraining();
     void numberKeysSelectAndHide();
+    void noTwoCommandsShareAKey();
     void typedScaleIsMarkedAndStored();
     void setupStartsNewRunsAndUndoBringsTheOldOnesBack();
     void moreStepsTrainOn();
@@ -263,6 +264,25 @@ void TestMainWindow::numberKeysSelectAndHide()
     QVERIFY(!m_window->laneList()->isShown(lanes[0]));
     QTest::keyClick(m_window.get(), Qt::Key_1, Qt::ShiftModifier);
     QVERIFY(m_window->dashboard()->isLaneVisible(lanes[0]));
+}
+
+/// Qt answers a key of two commands with neither.
+void TestMainWindow::noTwoCommandsShareAKey()
+{
+    QMap<QString, QStringList> commandsOf;
+    for (const QAction* action : m_window->findChildren<QAction*>()) {
+        // What belongs to one panel hears its keys there only.
+        if (action->shortcutContext() != Qt::WindowShortcut || action->objectName().isEmpty()) {
+            continue;
+        }
+        for (const QKeySequence& keys : action->shortcuts()) {
+            commandsOf[keys.toString()] << action->objectName();
+        }
+    }
+    QVERIFY(commandsOf.contains("Ctrl+R"));
+    for (auto keys = commandsOf.begin(); keys != commandsOf.end(); ++keys) {
+        QVERIFY2(keys->size() == 1, qPrintable(keys.key() + ": " + keys->join(", ")));
+    }
 }
 
 void TestMainWindow::typedScaleIsMarkedAndStored()

@@ -86,8 +86,7 @@ private slots:
         window->actionNamed(QStringLiteral("showRanks"))->trigger();
         QVERIFY(panel->isVisible());
         QVERIFY(panel->chart()->isEmpty());
-        QVERIFY(
-            window->openFile(test::writeFileIn(folder, QStringLiteral("e.json"), QString::fromUtf8(experimentText))));
+        QVERIFY(window->openFile(test::writeFileIn(folder, QStringLiteral("e.json"), experimentText)));
         SessionController* const controller = window->controller();
         QTRY_VERIFY_WITH_TIMEOUT(
             controller->status() && controller->status()->state == SessionState::Ready, patienceMs);
