@@ -14,8 +14,7 @@ Outcome outcomeOf(const std::exception_ptr& thrown)
     } catch (const BadInput& error) {
         return {exitBadInput, error.what()};
     } catch (const Error& error) {
-        const bool isInput
-            = error.code() == ErrorCode::InvalidArgument || error.code() == ErrorCode::ShapeMismatch;
+        const bool isInput = error.code() == ErrorCode::InvalidArgument || error.code() == ErrorCode::ShapeMismatch;
         return {isInput ? exitBadInput : exitFailed, error.what()};
     } catch (const std::bad_alloc&) {
         return {exitFailed, "there is not enough memory; try fewer lanes, a smaller batch or a smaller model"};

@@ -81,9 +81,10 @@ void spreadOver(Experiment& experiment, int ranks)
     for (LaneConfig& lane : experiment.lanes) {
         const nlohmann::json* const wanted = valueAt(lane.document, "parallel.ranks");
         if (wanted != nullptr && *wanted != ranks) {
-            throw BadInput(fmt::format("lane \"{}\": parallel.ranks is {}, but mpirun started {} processes. Start {}, "
-                                       "leave parallel.ranks out to use all there are, or choose other lanes with --lane",
-                lane.name, wanted->dump(), ranks, wanted->dump()));
+            throw BadInput(
+                fmt::format("lane \"{}\": parallel.ranks is {}, but mpirun started {} processes. Start {}, "
+                            "leave parallel.ranks out to use all there are, or choose other lanes with --lane",
+                    lane.name, wanted->dump(), ranks, wanted->dump()));
         }
         try {
             lane = withOverrides(lane, {{"parallel.ranks", ranks}});
@@ -131,7 +132,8 @@ private:
 void addRanksOption(CLI::App& command, bool& isAsked)
 {
     command.add_flag("--mpi", isAsked,
-        "Train over the processes of an MPI job. Not needed under mpirun, which is noticed; for launchers such as srun");
+        "Train over the processes of an MPI job. Not needed under mpirun, which is noticed; for launchers such as "
+        "srun");
 }
 
 int withRanks(bool isAsked, const std::function<int(World*)>& work)
@@ -170,8 +172,8 @@ Experiment sharedExperiment(World& world, const std::function<Experiment()>& rea
     const std::string text = sharedText(world, [&] {
         Experiment experiment = read();
         spreadOver(experiment, world.size());
-        return nlohmann::json {
-            {"document", experiment.document}, {"folder", (std::filesystem::current_path() / experiment.directory).string()}}
+        return nlohmann::json {{"document", experiment.document},
+            {"folder", (std::filesystem::current_path() / experiment.directory).string()}}
             .dump();
     });
     const auto shared = nlohmann::json::parse(text);

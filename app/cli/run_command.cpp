@@ -26,7 +26,8 @@ int trainFile(const RunOptions& options)
 {
     return withRanks(options.training.overMpi, [&](World* world) {
         const auto read = [&] { return withWatchpoints(experimentFor(options), options.training.watch); };
-        return train(options.training, world == nullptr ? read() : sharedExperiment(*world, read), options.file, {}, world);
+        return train(
+            options.training, world == nullptr ? read() : sharedExperiment(*world, read), options.file, {}, world);
     });
 }
 
@@ -50,9 +51,8 @@ void addRunCommand(CLI::App& app, Action& chosen)
     command->add_flag("--print-graph", options->printsGraph,
         "Print the ops of a training step with their formats, casts and reasons instead of training");
     addTrainingOptions(*command, options->training);
-    command->callback([=, &chosen] {
-        chosen = [=] { return options->printsGraph ? printGraph(*options) : trainFile(*options); };
-    });
+    command->callback(
+        [=, &chosen] { chosen = [=] { return options->printsGraph ? printGraph(*options) : trainFile(*options); }; });
 }
 
 } // namespace mantissa::cli

@@ -4,8 +4,8 @@
 #include "app/cli/command.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/metrics_file.h"
-#include "app/cli/output.h"
 #include "app/cli/outcome.h"
+#include "app/cli/output.h"
 #include "app/cli/progress.h"
 #include "app/cli/ranks.h"
 #include "app/cli/run_experiment.h"
@@ -278,8 +278,8 @@ CheckpointPlan planOverRanks(
             name, [](char letter) { return std::isalnum(static_cast<unsigned char>(letter)) == 0; }, '-');
         const auto milliseconds = now.time_since_epoch().count() % 1000;
         plan.folder = database.parent_path() / "checkpoints"
-            / fmt::format("{:%Y-%m-%d_%H-%M-%S}-{:03}_{}",
-                fmt::gmtime(std::chrono::system_clock::to_time_t(now)), milliseconds, name);
+            / fmt::format("{:%Y-%m-%d_%H-%M-%S}-{:03}_{}", fmt::gmtime(std::chrono::system_clock::to_time_t(now)),
+                milliseconds, name);
     }
     if (!plan.folder.empty()) {
         if (plan.everySteps == 0 && plan.everySeconds == 0) {
@@ -306,7 +306,9 @@ int follow(const TrainingOptions& options, const Experiment& experiment, std::ve
     session.waitUntilIdle();
     const std::shared_ptr<const SessionStatus> status = session.status();
     if (status->state == SessionState::Failed) {
-        throw AgreedEnd(exitFailed, status->message);
+        const Error error(status->error, status->message);
+        throw AgreedEnd(
+            outcomeOf(std::make_exception_ptr(error)).code, error.what()); // mpirun ends with the first code
     }
     for (const LaneStatus& lane : status->lanes) {
         if (lane.status == RunStatus::Failed) {
@@ -386,8 +388,8 @@ int train(const TrainingOptions& options, const Experiment& experiment, const st
     sessionOptions.checkpoints = options.checkpoints;
     if (world != nullptr) {
         sessionOptions.ranks = world->communicator();
-        sessionOptions.checkpoints = planOverRanks(options.checkpoints,
-            options.noDatabase ? std::filesystem::path() : database, experiment.name, progress);
+        sessionOptions.checkpoints = planOverRanks(
+            options.checkpoints, options.noDatabase ? std::filesystem::path() : database, experiment.name, progress);
     }
     sessionOptions.resumed = std::move(resumed);
     if (writer) {
@@ -489,7 +491,8 @@ void addTrainingOptions(CLI::App& command, TrainingOptions& options)
     command.add_flag("--json", options.json, "Print the result as JSON");
     addRanksOption(command, options.overMpi);
     command.add_flag("--attached", options.isAttached,
-        "For a program that starts this one: stop as by Ctrl+C when standard input ends, and print a JSON line for each "
+        "For a program that starts this one: stop as by Ctrl+C when standard input ends, and print a JSON line for "
+        "each "
         "run as soon as it is in the database");
     command.footer("Ctrl+C stops within one step and keeps what was trained; the exit code is then 1.");
 }

@@ -95,7 +95,9 @@ private:
 
     void makeMembers();
     void agree(const std::string& failure);
+
     [[nodiscard]] bool leads() const { return !m_lockstep || m_lockstep->leads(); }
+
     bool takeWord();
     void saveKept(Member& member);
     void saveAtEnd(Member& member);

@@ -61,8 +61,8 @@ void RankLockstep::agree(const std::string& failure, const std::vector<Mark>& ma
 
 RankLockstep::Word RankLockstep::next(const Word& own)
 {
-    std::uint64_t flags = (own.stops ? stopsFlag : 0) + (own.keepsStates ? keepsFlag : 0)
-        + (own.changes.empty() ? 0 : changesFlag);
+    std::uint64_t flags
+        = (own.stops ? stopsFlag : 0) + (own.keepsStates ? keepsFlag : 0) + (own.changes.empty() ? 0 : changesFlag);
     m_ranks->broadcast(std::as_writable_bytes(std::span(&flags, 1)), 0);
     Word word {.stops = (flags & stopsFlag) != 0, .keepsStates = (flags & keepsFlag) != 0};
     if ((flags & changesFlag) != 0) {

@@ -6,8 +6,9 @@
 #include <QJsonValue>
 #include <QStandardPaths>
 
-#include <csignal>
 #include <sys/types.h>
+
+#include <csignal>
 
 using namespace mantissa::tests;
 
@@ -77,8 +78,7 @@ private:
             QStringList {"--oversubscribe", "--bind-to", "none", "-n", QString::number(ranks), program} + arguments);
     }
 
-    [[nodiscard]] CliResult run(
-        int ranks, const QStringList& arguments, const QString& program = MANTISSA_CLI) const
+    [[nodiscard]] CliResult run(int ranks, const QStringList& arguments, const QString& program = MANTISSA_CLI) const
     {
         QProcess process;
         start(process, ranks, arguments, program);
@@ -147,6 +147,7 @@ private:
     }
 
 private slots:
+
     void initTestCase()
     {
 #ifndef MANTISSA_HAS_MPI
@@ -203,10 +204,11 @@ private slots:
         const QString file = m_cli.write("parallel.json", parallelExperiment());
         const QString metrics = m_cli.path("parallel.metrics");
         const QString database = m_cli.path(QStringLiteral("parallel%1.db").arg(ranks));
-        const CliResult alone = m_cli.run(
-            {"run", file, "--set", QStringLiteral("parallel.ranks=%1").arg(ranks), "--no-db", "--json"});
+        const CliResult alone
+            = m_cli.run({"run", file, "--set", QStringLiteral("parallel.ranks=%1").arg(ranks), "--no-db", "--json"});
         QVERIFY2(alone.code == 0, qPrintable(alone.err));
-        const CliResult together = run(ranks, {"run", "parallel.json", "--db", database, "--metrics", metrics, "--json"});
+        const CliResult together
+            = run(ranks, {"run", "parallel.json", "--db", database, "--metrics", metrics, "--json"});
         QVERIFY2(together.code == 0, qPrintable(together.err));
         const auto expected = byLane(alone.json());
         const auto got = byLane(together.json());
@@ -214,15 +216,15 @@ private slots:
         QCOMPARE(got.keys(), expected.keys());
         for (const QString& lane : got.keys()) {
             QVERIFY2(!got[lane].value("weights_hash").toString().isEmpty(), qPrintable(lane));
-            for (const char* key :
-                {"weights_hash", "status", "steps", "final_loss", "min_loss", "validation", "skipped_steps", "final_scale"}) {
+            for (const char* key : {"weights_hash", "status", "steps", "final_loss", "min_loss", "validation",
+                     "skipped_steps", "final_scale"}) {
                 QVERIFY2(got[lane].value(key) == expected[lane].value(key), qPrintable(lane + ": " + key));
             }
         }
         // Rank 0 alone writes.
         QCOMPARE(linesOf(metrics), 8 * 14);
-        QCOMPARE(
-            m_cli.run({"runs", "list", "--db", database, "--json"}).json().value("runs").toArray().size(), qsizetype {8});
+        QCOMPARE(m_cli.run({"runs", "list", "--db", database, "--json"}).json().value("runs").toArray().size(),
+            qsizetype {8});
     }
 
     void refusesAnotherNumberOfRanks()
@@ -239,7 +241,8 @@ private slots:
         const CliResult result
             = run(3, {"run", m_cli.write("parallel.json", parallelExperiment()), "--lane", "FP32", "--no-db"});
         QCOMPARE(result.code, 2);
-        QVERIFY2(result.err.contains("over 3 processes: ") && result.err.contains("data.batch"), qPrintable(result.err));
+        QVERIFY2(
+            result.err.contains("over 3 processes: ") && result.err.contains("data.batch"), qPrintable(result.err));
     }
 
     void refusesWhatRankZeroCannotRead()
@@ -257,7 +260,8 @@ private slots:
         QTest::addColumn<QString>("words");
         QTest::newRow("other") << "x,y\n1,a\n2,b\n3,a\n4,b\n5,a\n6,b\n7,a\n9,b\n"
                                << "rank 1 does not agree with rank 0 in the data of lane";
-        QTest::newRow("missing") << "" << "rank 1: ";
+        QTest::newRow("missing") << ""
+                                 << "rank 1: ";
     }
 
     void refusesDataThatDiffer()
@@ -295,7 +299,8 @@ private slots:
         // The others have set it too, or the weights would not be those of one process.
         const CliResult alone = m_cli.run({"run", file, "--lane", "FP32", "--no-db", "--set", "parallel.ranks=2",
             "--watch", "step >= 5 -> set optimizer.lr=0.5", "--json"});
-        QCOMPARE(byLane(result.json())["FP32"].value("weights_hash"), byLane(alone.json())["FP32"].value("weights_hash"));
+        QCOMPARE(
+            byLane(result.json())["FP32"].value("weights_hash"), byLane(alone.json())["FP32"].value("weights_hash"));
     }
 
     void savesWhenARankDies_data()

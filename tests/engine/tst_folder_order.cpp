@@ -39,10 +39,9 @@ struct Ban
 
 const std::vector<Ban> bans {
     {QRegularExpression("^engine/"), QRegularExpression("^(Q[A-Z]|Qt|qcustomplot)"), "the engine is free of Qt"},
-    {QRegularExpression(
-         "^(app|ui/"
-         "(compare|graph|gradients|import_log|language|layers|lesson|models|predict|ranks|session|start|style|sweep|"
-         "time|views))/"),
+    {QRegularExpression("^(app|ui/"
+                        "(compare|graph|gradients|import_log|language|layers|lesson|models|predict|ranks|session|start|"
+                        "style|sweep|time|views))/"),
         QRegularExpression("^qcustomplot"), "only ui/plots knows the plotting library"},
     {QRegularExpression("^ui/"), QRegularExpression("^engine/(ops|autodiff)/"),
         "the window does not look into the engine's ops"},

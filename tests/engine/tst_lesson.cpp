@@ -101,7 +101,7 @@ private slots:
 
     void everyGroupHasAName()
     {
-        QCOMPARE(controlGroups().size(), std::size_t {16});
+        QCOMPARE(controlGroups().size(), std::size_t {17});
         for (const ControlGroupInfo& info : controlGroups()) {
             QCOMPARE(nameOf(info.group), info.name);
         }

@@ -39,7 +39,8 @@ Experiment experiment(const std::string& steps, const std::string& extra = {})
     return parseExperiment(R"({"mantissa": 1, "name": "together", "seed": 3, "steps": )" + steps + R"(,
         "data": {"kind": "spirals", "samples": 80, "batch": 16}, "model": {"hidden": [8]},
         "optimizer": {"kind": "adamw", "lr": 0.01}, "precision": {"policy": "fp16"}, "scaler": {"growth_interval": 3},
-        "parallel": {"ranks": 2}, )" + extra + R"(
+        "parallel": {"ranks": 2}, )"
+            + extra + R"(
         "lanes": [{"name": "A"}, {"name": "B", "parallel": {"communication": "fp16"}}]})",
         "together.json");
 }
@@ -67,6 +68,7 @@ class TestRankLockstep : public QObject
     Q_OBJECT
 
 private slots:
+
     void broadcastsTexts()
     {
         onRanks(3, [](const std::shared_ptr<Communicator>& ranks) {
@@ -90,10 +92,11 @@ private slots:
             RankLockstep lockstep(ranks);
             // In the last bit, which a double would not hold.
             const std::uint64_t hash = 0xFEDCBA9876543210ULL + (ranks->rank() == 2 ? 1 : 0);
-            const std::string text
-                = textOfError([&] { lockstep.agree({}, {{"the data", 1}, {"the weights of A", hash}}); });
-            QVERIFY2(text.find("rank 2 does not agree with rank 0 in the weights of A") != std::string::npos,
-                text.c_str());
+            const std::string text = textOfError([&] {
+                lockstep.agree({}, {{"the data", 1}, {"the weights of A", hash}});
+            });
+            QVERIFY2(
+                text.find("rank 2 does not agree with rank 0 in the weights of A") != std::string::npos, text.c_str());
         });
     }
 
@@ -102,8 +105,10 @@ private slots:
         onRanks(3, [](const std::shared_ptr<Communicator>& ranks) {
             RankLockstep lockstep(ranks);
             const bool fails = ranks->rank() == 1;
-            const std::string text = textOfError(
-                [&] { lockstep.agree(fails ? "no such file" : "", fails ? std::vector<RankLockstep::Mark> {} : std::vector<RankLockstep::Mark> {{"x", 1}}); });
+            const std::string text = textOfError([&] {
+                lockstep.agree(fails ? "no such file" : "",
+                    fails ? std::vector<RankLockstep::Mark> {} : std::vector<RankLockstep::Mark> {{"x", 1}});
+            });
             QCOMPARE(text, std::string("rank 1: no such file"));
         });
     }

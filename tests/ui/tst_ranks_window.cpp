@@ -68,12 +68,10 @@ private:
         return RunStore(m_folder->filePath("runs.db").toStdString(), StoreAccess::ReadOnly).runs();
     }
 
-    [[nodiscard]] static bool canTrain()
-    {
-        return RankJob::obstacle().isEmpty();
-    }
+    [[nodiscard]] static bool canTrain() { return RankJob::obstacle().isEmpty(); }
 
 private slots:
+
     void initTestCase()
     {
         test::useOwnHome();
@@ -182,15 +180,15 @@ private slots:
     {
         QTest::addColumn<std::string>("script");
         QTest::addColumn<QString>("words");
-        QTest::newRow("words of ours")
-            << std::string("echo noise >&2; echo 'mantissa-cli: rank 1 fell asleep' >&2; exit 1\n")
-            << "rank 1 fell asleep";
+        QTest::newRow("words of ours") << std::string(
+            "echo noise >&2; echo 'mantissa-cli: rank 1 fell asleep' >&2; exit 1\n")
+                                       << "rank 1 fell asleep";
         QTest::newRow("words of mpirun") << std::string("echo 'no slots' >&2; exit 1\n") << "no slots";
         QTest::newRow("silence") << std::string("exit 3\n") << "exit code 3";
-        QTest::newRow("a lane")
-            << std::string("echo '{\"experiment\":\"x\",\"runs\":[{\"lane\":\"FP32\",\"status\":\"failed\",\"message\":"
-                           "\"rank 1 is gone\"}]}'; exit 1\n")
-            << "FP32: rank 1 is gone";
+        QTest::newRow("a lane") << std::string(
+            "echo '{\"experiment\":\"x\",\"runs\":[{\"lane\":\"FP32\",\"status\":\"failed\",\"message\":"
+            "\"rank 1 is gone\"}]}'; exit 1\n")
+                                << "FP32: rank 1 is gone";
     }
 
     void tellsOfFailures()

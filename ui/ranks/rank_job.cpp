@@ -109,9 +109,8 @@ RankJob::RankJob(RankPlan plan, QObject* parent)
         }
     }
     connect(&m_process, &QProcess::readyReadStandardOutput, this, &RankJob::readOutput);
-    connect(&m_process, &QProcess::readyReadStandardError, this, [this] {
-        m_messages = (m_messages + m_process.readAllStandardError()).right(mostMessageBytes);
-    });
+    connect(&m_process, &QProcess::readyReadStandardError, this,
+        [this] { m_messages = (m_messages + m_process.readAllStandardError()).right(mostMessageBytes); });
     connect(&m_process, &QProcess::finished, this, &RankJob::finish);
     connect(&m_process, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
         if (error == QProcess::FailedToStart) {

@@ -1,5 +1,5 @@
-/// Lanes trained by several processes on this machine: mpirun and mantissa-cli under it, on their way. Their runs go into
-/// the database as they train. Nothing here waits, but for the end of a job whose window is closed.
+/// Lanes trained by several processes on this machine: mpirun and mantissa-cli under it, on their way. Their runs go
+/// into the database as they train. Nothing here waits, but for the end of a job whose window is closed.
 #pragma once
 
 #include "engine/store/run_store.h"

@@ -17,8 +17,7 @@
 
 namespace mantissa {
 
-RanksDialog::RanksDialog(
-    Experiment experiment, const QString& selectedLane, const QString& obstacle, QWidget* parent)
+RanksDialog::RanksDialog(Experiment experiment, const QString& selectedLane, const QString& obstacle, QWidget* parent)
     : QDialog(parent)
     , m_experiment(std::move(experiment))
     , m_obstacle(obstacle)

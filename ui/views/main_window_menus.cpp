@@ -331,7 +331,8 @@ void MainWindow::makeRunMenu()
         menu, QStringLiteral("train"), tr("&Train the experiment"), QKeySequence(Qt::CTRL | Qt::Key_R),
         [this] { train(); }, tr("Runs it; from step 0 if it is finished"));
     add(
-        menu, QStringLiteral("trainOnProcesses"), tr("Train on se&veral processes\u2026"), {}, [this] { askForRanks(); },
+        menu, QStringLiteral("trainOnProcesses"), tr("Train on se&veral processes\u2026"), {},
+        [this] { askForRanks(); },
         tr("Lanes that mpirun trains data-parallel on this machine, drawn beside the others"));
     m_ranksMenu = menu->addMenu(tr("St&op processes"));
     m_ranksMenu->setEnabled(false);

@@ -40,8 +40,8 @@ void MainWindow::askForRanks()
         selected ? m_controller->laneName(*selected) : QString(), obstacle, this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setModal(true);
-    connect(dialog, &RanksDialog::chosen, this,
-        [this](int ranks, const std::string& experiment, const QStringList& lanes) {
+    connect(
+        dialog, &RanksDialog::chosen, this, [this](int ranks, const std::string& experiment, const QStringList& lanes) {
             RankPlan plan {.ranks = ranks,
                 .experiment = experiment,
                 .device = m_controller->device(),

@@ -77,8 +77,7 @@ void MpiCommunicator::reduce(std::span<float> values, DType format)
             const std::span<std::byte> outgoing = buffer(2 * r, part.size() * width);
             fromFloats(format, part, outgoing);
             m_link->send(static_cast<int>(r), partTag, outgoing, m_transfers);
-            m_link->receive(
-                static_cast<int>(r), partTag, buffer(2 * r + 1, ownPart.size() * width), m_transfers);
+            m_link->receive(static_cast<int>(r), partTag, buffer(2 * r + 1, ownPart.size() * width), m_transfers);
         }
     }
     m_link->wait(m_transfers);

@@ -9,9 +9,9 @@
 
 namespace mantissa {
 
-/// Sums by parts: of each rank's values, rank r gets the r-th part, adds them up in rank order and sends the sum to all.
-/// So every rank sends and receives about twice the values, however many ranks there are, and 16-bit formats travel in
-/// 16 bits. MPI's own reductions would leave the order, and with it the bits, to the library.
+/// Sums by parts: of each rank's values, rank r gets the r-th part, adds them up in rank order and sends the sum to
+/// all. So every rank sends and receives about twice the values, however many ranks there are, and 16-bit formats
+/// travel in 16 bits. MPI's own reductions would leave the order, and with it the bits, to the library.
 class MpiCommunicator : public Communicator
 {
 public:

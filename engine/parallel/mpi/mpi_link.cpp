@@ -241,7 +241,8 @@ void MpiLink::fail(ErrorCode code, const std::string& message)
     throw *m_failure;
 }
 
-/// Throws if a rank is lost, which all the others need sooner or later, or if a stop cannot wait for `awaited` any more.
+/// Throws if a rank is lost, which all the others need sooner or later, or if a stop cannot wait for `awaited` any
+/// more.
 void MpiLink::checkRanks(int awaited)
 {
     const double now = steadySeconds();
@@ -259,8 +260,9 @@ void MpiLink::checkRanks(int awaited)
     if (const double silent = now - peer.lastSign; !isHere(peer) && silent > 4 * signInterval) {
         // mpirun tells all ranks to end when it sees one die.
         fail(ErrorCode::BackendFailure,
-            fmt::format("{} had given no sign of life for {:.1f} s when all ranks were told to end: it, or its machine, "
-                        "was lost.",
+            fmt::format(
+                "{} had given no sign of life for {:.1f} s when all ranks were told to end: it, or its machine, "
+                "was lost.",
                 nameOf(awaited), silent));
     }
     fail(ErrorCode::Cancelled, fmt::format("Stopped while waiting for {}.", nameOf(awaited)));
@@ -281,8 +283,7 @@ void MpiLink::send(int rank, int tag, std::span<const std::byte> bytes, std::vec
 {
     const std::lock_guard lock(m_mutex);
     started.push_back({.rank = rank});
-    check(MPI_Isend(
-              bytes.data(), countOf(bytes.size()), MPI_BYTE, rank, tag, MPI_COMM_WORLD, &started.back().request),
+    check(MPI_Isend(bytes.data(), countOf(bytes.size()), MPI_BYTE, rank, tag, MPI_COMM_WORLD, &started.back().request),
         "sending");
 }
 
@@ -290,8 +291,7 @@ void MpiLink::receive(int rank, int tag, std::span<std::byte> bytes, std::vector
 {
     const std::lock_guard lock(m_mutex);
     started.push_back({.rank = rank});
-    check(MPI_Irecv(
-              bytes.data(), countOf(bytes.size()), MPI_BYTE, rank, tag, MPI_COMM_WORLD, &started.back().request),
+    check(MPI_Irecv(bytes.data(), countOf(bytes.size()), MPI_BYTE, rank, tag, MPI_COMM_WORLD, &started.back().request),
         "receiving");
 }
 

@@ -1,8 +1,8 @@
 /// Messages between ranks, and who of them still lives. MPI itself never says that a rank is gone: whoever waits for it
-/// waits for ever. So nothing here blocks inside MPI: transfers are started, then asked for, while every rank sends signs
-/// of life four times a second from a thread of its own. A rank that computes for long still gives them; one that is
-/// stopped or cut off does not. They travel over MPI too, since MPI knows how to reach a rank on another machine, which
-/// sockets of our own would have to find out again.
+/// waits for ever. So nothing here blocks inside MPI: transfers are started, then asked for, while every rank sends
+/// signs of life four times a second from a thread of its own. A rank that computes for long still gives them; one that
+/// is stopped or cut off does not. They travel over MPI too, since MPI knows how to reach a rank on another machine,
+/// which sockets of our own would have to find out again.
 #pragma once
 
 #include "engine/core/error.h"

@@ -10,8 +10,8 @@ namespace mantissa {
 
 struct MpiOptions
 {
-    /// A stop was asked for: a rank that waits, and does not get what it waits for at once, gives up (Error, Cancelled).
-    /// Called often, from several threads.
+    /// A stop was asked for: a rank that waits, and does not get what it waits for at once, gives up (Error,
+    /// Cancelled). Called often, from several threads.
     std::function<bool()> isInterrupted = [] { return false; };
     double patience = 10; ///< seconds without any sign of life after which a rank counts as lost
 };
