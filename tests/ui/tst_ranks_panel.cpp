@@ -98,12 +98,14 @@ private slots:
         window->laneList()->select(lane(0));
         for (const char* part :
             {"Four: 4 ranks.", "rank 2 in 1 steps", "same number of steps, 1", "the same weights"}) {
-            QTRY_VERIFY2_WITH_TIMEOUT(panel->sentence().contains(QString::fromUtf8(part)), qPrintable(panel->sentence()), patienceMs);
+            QTRY_VERIFY2_WITH_TIMEOUT(
+                panel->sentence().contains(QString::fromUtf8(part)), qPrintable(panel->sentence()), patienceMs);
         }
         window->laneList()->select(lane(1));
         for (const char* part : {"Drifting: 2 ranks.", "disagree on skipping: from 0 to 1",
                  "scales differ: from 512 to", "drifted apart"}) {
-            QTRY_VERIFY2_WITH_TIMEOUT(panel->sentence().contains(QString::fromUtf8(part)), qPrintable(panel->sentence()), patienceMs);
+            QTRY_VERIFY2_WITH_TIMEOUT(
+                panel->sentence().contains(QString::fromUtf8(part)), qPrintable(panel->sentence()), patienceMs);
         }
 
         // A place tells its step and ranks, and leads to the step.

@@ -117,6 +117,9 @@ SweepPanel::SweepPanel(SessionController* controller, QWidget* parent)
     updateTraining();
     showSweep();
     whenLanguageChanges(this, [this] {
+        for (std::size_t i = 0; i < allSweepResults.size(); ++i) {
+            m_color->setItemText(static_cast<int>(i), resultTitle(allSweepResults[i]));
+        }
         m_model->languageChanged();
         fillSweeps();
         showSweep();
@@ -169,6 +172,7 @@ void SweepPanel::makeLayout()
     for (const SweepResult result : allSweepResults) {
         m_color->addItem(resultTitle(result));
     }
+    keepWords(m_color); // their titles, in the present language
     m_color->setAccessibleName(tr("Colour by"));
     m_color->setToolTip(tr("The result that the colours of lines and curves tell"));
     m_log->setToolTip(tr("Logarithmic axis of the loss"));
