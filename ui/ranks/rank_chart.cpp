@@ -33,6 +33,8 @@ struct RankChart::Axis
     double low = 0; ///< powers of ten
     double high = 1;
     bool hasValues = false;
+    bool hasZero = false; ///< the lower edge is 0, and a decade below what is not
+    bool isAllZero = true;
 
     [[nodiscard]] double y(double value) const
     {
@@ -123,14 +125,16 @@ RankChart::Scene RankChart::sceneFor(const QSize& size) const
             for (const RankHistory::Span& span : bucket.ranks) {
                 const double value = span.*axis.number;
                 axis.hasValues = axis.hasValues || !std::isnan(value);
+                axis.hasZero = axis.hasZero || value == 0;
                 if (std::isfinite(value) && value > 0) {
                     least = std::min(least, value);
                     most = std::max(most, value);
                 }
             }
         }
+        axis.isAllZero = most == 0;
         if (most > 0) {
-            axis.low = std::floor(std::log10(least) - 0.05);
+            axis.low = std::floor(std::log10(least) - 0.05) - (axis.hasZero ? 1 : 0);
             axis.high = std::max(std::ceil(std::log10(most) + 0.05), axis.low + 1);
         }
     }
@@ -192,13 +196,15 @@ void RankChart::paintAxis(QPainter& painter, const Scene& scene, const Axis& axi
     const double decades = axis.high - axis.low;
     const double fit = std::max(1.0, axis.area.height() / (metrics.height() * 1.6));
     const double step = std::max(1.0, std::ceil(decades / fit));
-    for (double power = axis.low; power <= axis.high + 1e-9 && axis.hasValues; power += step) {
+    const double last = axis.isAllZero ? axis.low : axis.high;
+    for (double power = axis.low; power <= last + 1e-9 && axis.hasValues; power += step) {
+        const bool isZero = axis.hasZero && power == axis.low;
         const double y = axis.area.bottom() - (power - axis.low) / decades * axis.area.height();
         painter.setPen(scene.colors.grid);
         painter.drawLine(QPointF(axis.area.left(), y), QPointF(axis.area.right(), y));
         painter.setPen(scene.colors.faintText);
         painter.drawText(QRectF(0, y - metrics.height() / 2.0, axis.area.left() - 5, metrics.height()),
-            Qt::AlignRight | Qt::AlignVCenter, formatValue(std::pow(10.0, power), 3));
+            Qt::AlignRight | Qt::AlignVCenter, formatValue(isZero ? 0.0 : std::pow(10.0, power), 3));
     }
     painter.setPen(scene.colors.axis);
     painter.drawLine(axis.area.topLeft(), axis.area.bottomLeft());
