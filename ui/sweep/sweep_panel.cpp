@@ -247,7 +247,7 @@ void SweepPanel::start(const Sweep& sweep)
     m_progress->setRange(0, 1);
     m_progress->setValue(0);
     m_progress->setFormat(QString());
-    m_training->start(sweepRuns(m_controller->database(), sweep));
+    m_training->start(sweepRuns(m_controller->database(), m_controller->device(), sweep));
     updateTraining();
     choose(QString::fromStdString(sweep.points.front().id));
 }
