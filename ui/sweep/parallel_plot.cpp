@@ -282,8 +282,10 @@ void ParallelPlot::paintAxis(QPainter& painter, const Scene& scene, std::size_t 
     titleFont.setBold(axis.isResult);
     const QFontMetricsF metrics(titleFont);
     const double room = std::min(2 * scene.distance, scene.area.width()) - 2 * spacing;
-    const QString title
-        = metrics.elidedText(axis.isLog ? tr("%1 (log)").arg(axis.title) : axis.title, Qt::ElideMiddle, room);
+    const QString whole = axis.isLog ? tr("%1 (log)").arg(axis.title) : axis.title;
+    const QString title = metrics.horizontalAdvance(whole) <= room
+        ? whole
+        : metrics.elidedText(axis.title, Qt::ElideMiddle, room); // the marks tell a logarithm too
     const double wide = metrics.horizontalAdvance(title) + 2;
     painter.setFont(titleFont);
     painter.setPen(scene.colors.text);

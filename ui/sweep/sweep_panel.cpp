@@ -70,6 +70,7 @@ SweepPanel::SweepPanel(SessionController* controller, QWidget* parent)
     , m_order(new SweepOrder(m_model, this))
 {
     keepWords(m_sweeps);
+    keepWords(m_color); // short words that others mean otherwise; they are set below
     makeTable();
     makeLayout();
     m_timer.setInterval(followMs);
@@ -121,6 +122,9 @@ SweepPanel::SweepPanel(SessionController* controller, QWidget* parent)
             m_color->setItemText(static_cast<int>(i), resultTitle(allSweepResults[i]));
         }
         m_model->languageChanged();
+        for (const SweepResult result : allSweepResults) {
+            m_color->setItemText(static_cast<int>(result), resultTitle(result));
+        }
         fillSweeps();
         showSweep();
     });
@@ -147,7 +151,6 @@ void SweepPanel::makeTable()
     m_table->verticalHeader()->setDefaultSectionSize(m_table->fontMetrics().height() + gap);
     m_table->horizontalHeader()->setHighlightSections(false);
     m_table->horizontalHeader()->setSectionsMovable(true);
-    m_table->horizontalHeader()->setDefaultSectionSize(m_table->fontMetrics().averageCharWidth() * 13);
     connect(
         m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
             if (!m_isSelecting && current.isValid()) {
@@ -251,7 +254,7 @@ void SweepPanel::start(const Sweep& sweep)
     m_progress->setRange(0, 1);
     m_progress->setValue(0);
     m_progress->setFormat(QString());
-    m_training->start(sweepRuns(m_controller->database(), sweep));
+    m_training->start(sweepRuns(m_controller->database(), m_controller->device(), sweep));
     updateTraining();
     choose(QString::fromStdString(sweep.points.front().id));
 }
@@ -371,7 +374,11 @@ void SweepPanel::showSweep()
     const auto before = m_plot->selected();
     const auto& shown = m_model->table().rows;
     const auto selected = before && *before < shown.size() ? shown[*before].run : std::nullopt;
+    const bool isOther = table->id != m_model->table().id || table->columns != m_model->table().columns;
     m_model->show(*table);
+    if (isOther) {
+        m_table->resizeColumnsToContents();
+    }
     const ResultRange range(*table, coloredBy());
     std::vector<QColor> colors;
     for (std::size_t row = 0; row < table->rows.size(); ++row) {

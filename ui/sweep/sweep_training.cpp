@@ -8,14 +8,14 @@ namespace mantissa {
 
 namespace {
 
-QString train(const std::filesystem::path& database, const Sweep& sweep, const BackgroundRuns::GoOn& goOn)
+QString train(const SweepPlan& plan, const Sweep& sweep, const BackgroundRuns::GoOn& goOn)
 {
     const auto total = static_cast<int>(sweep.points.size());
     int done = 0;
     double share = 0;
     QString failures;
     const SweepOutcome outcome = runSweep(
-        sweep, {.database = database},
+        sweep, plan,
         [&](const PointNews& news) {
             share = news.state == PointState::Trains ? news.share : 0;
             done += news.state == PointState::Trains ? 0 : 1;
@@ -34,9 +34,10 @@ QString train(const std::filesystem::path& database, const Sweep& sweep, const B
 
 } // namespace
 
-BackgroundRuns::Work sweepRuns(const std::filesystem::path& database, const Sweep& sweep)
+BackgroundRuns::Work sweepRuns(const std::filesystem::path& database, const std::string& device, const Sweep& sweep)
 {
-    return [=](const BackgroundRuns::GoOn& goOn) { return train(database, sweep, goOn); };
+    return [plan = SweepPlan {.database = database, .device = device}, sweep](
+               const BackgroundRuns::GoOn& goOn) { return train(plan, sweep, goOn); };
 }
 
 } // namespace mantissa

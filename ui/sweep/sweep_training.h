@@ -5,10 +5,12 @@
 #include "ui/session/background_runs.h"
 
 #include <filesystem>
+#include <string>
 
 namespace mantissa {
 
-/// Trains the points that are not stored yet, one after another. What it returns at the end says which points failed.
-BackgroundRuns::Work sweepRuns(const std::filesystem::path& database, const Sweep& sweep);
+/// Trains the points that are not stored yet, one after another, on the device. What it returns at the end says how
+/// many failed, and why.
+BackgroundRuns::Work sweepRuns(const std::filesystem::path& database, const std::string& device, const Sweep& sweep);
 
 } // namespace mantissa
