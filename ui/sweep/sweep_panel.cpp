@@ -70,7 +70,6 @@ SweepPanel::SweepPanel(SessionController* controller, QWidget* parent)
     , m_order(new SweepOrder(m_model, this))
 {
     keepWords(m_sweeps);
-    keepWords(m_color); // short words that others mean otherwise; they are set below
     makeTable();
     makeLayout();
     m_timer.setInterval(followMs);
@@ -122,9 +121,6 @@ SweepPanel::SweepPanel(SessionController* controller, QWidget* parent)
             m_color->setItemText(static_cast<int>(i), resultTitle(allSweepResults[i]));
         }
         m_model->languageChanged();
-        for (const SweepResult result : allSweepResults) {
-            m_color->setItemText(static_cast<int>(result), resultTitle(result));
-        }
         fillSweeps();
         showSweep();
     });
