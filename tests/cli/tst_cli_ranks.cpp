@@ -72,8 +72,9 @@ private:
         environment.insert("XDG_DATA_HOME", m_cli.path("data"));
         environment.insert("OMPI_ALLOW_RUN_AS_ROOT", "1");
         environment.insert("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
-        // By default mpirun gives its processes one second to end, which on a busy machine is not enough to save.
-        environment.insert("OMPI_MCA_odls_base_sigkill_timeout", "60");
+        // By default mpirun gives its processes one second to end, which on a busy machine is not enough to save. It
+        // waits all the time that it is given.
+        environment.insert("OMPI_MCA_odls_base_sigkill_timeout", "5");
         process.setProcessEnvironment(environment);
         process.setWorkingDirectory(m_cli.path({}));
         process.start("mpirun",
