@@ -328,7 +328,10 @@ private slots:
         const QJsonObject run = onlyRun(name);
         // mpirun kills the others a second after it asked them to end; on a busy machine that is before the last word.
         const QString status = run.value("status").toString();
-        QVERIFY2(status == "failed" || status == "interrupted", qPrintable(status));
+        if (status == "interrupted") {
+            QSKIP("This machine is too busy: mpirun killed rank 0 before it had saved.");
+        }
+        QCOMPARE(status, "failed");
         QVERIFY(run.value("steps").toInteger() > 20);
         goesOn(name);
     }
