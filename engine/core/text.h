@@ -1,8 +1,11 @@
 /// Small pieces of text for messages.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace mantissa {
 
@@ -14,6 +17,13 @@ inline std::string joined(std::span<const std::string> names)
         out += (out.empty() ? "" : ", ") + name;
     }
     return out;
+}
+
+/// Whether a text has 1 to `most` bytes and no control characters: what a name is.
+inline bool isOneLine(std::string_view text, std::size_t most)
+{
+    return !text.empty() && text.size() <= most
+        && std::ranges::none_of(text, [](unsigned char c) { return c < 0x20 || c == 0x7F; });
 }
 
 } // namespace mantissa

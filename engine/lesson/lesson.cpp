@@ -4,6 +4,7 @@
 #include "engine/core/json_file.h"
 #include "engine/core/json_text.h"
 #include "engine/core/nearest_name.h"
+#include "engine/core/text.h"
 #include "engine/train/lane_document.h"
 #include "engine/verify/shipped_experiments.h"
 
@@ -55,8 +56,7 @@ std::string titleAt(
         failAt(place, key, fmt::format("is missing; {} has one", what));
     }
     std::string title = textAt(object, key, place);
-    const bool isLine = std::ranges::none_of(title, [](unsigned char c) { return c < 0x20 || c == 0x7F; });
-    if (title.empty() || title.size() > longestTitle || !isLine) {
+    if (!isOneLine(title, longestTitle)) {
         failAt(place, key,
             fmt::format(
                 "is {}; it must be a text of 1 to {} bytes in one line", shortText(object.at(key)), longestTitle));

@@ -64,24 +64,10 @@ void checkKeys(const nlohmann::json& document, const DocumentPlace& place)
     }
 }
 
-std::string textAt(const nlohmann::json& document, const std::string& key, const DocumentPlace& place)
-{
-    const auto found = document.find(key);
-    if (found == document.end()) {
-        return {};
-    }
-    if (!found->is_string()) {
-        failAt(place, key, fmt::format("is {}; it must be a text", shortText(*found)));
-    }
-    return found->get<std::string>();
-}
-
 std::string nameAt(const nlohmann::json& document, const DocumentPlace& place)
 {
-    std::string name = textAt(document, "name", place);
-    const bool isLine
-        = std::ranges::none_of(name, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
-    if (name.size() > longestName || !isLine || (name.empty() && document.contains("name"))) {
+    std::string name = optionalTextAt(document, "name", place);
+    if (document.contains("name") && !isOneLine(name, longestName)) {
         failAt(place, "name",
             fmt::format("is {}; it must be a text of 1 to {} bytes in one line", shortText(name), longestName));
     }
@@ -296,7 +282,7 @@ Sweep parseSweep(std::string_view text, const std::string& source, const fs::pat
     if (sweep.name.empty()) {
         sweep.name = fs::path(source).stem().string();
     }
-    sweep.text = textAt(document, "text", place);
+    sweep.text = optionalTextAt(document, "text", place);
     sweep.experiment = experimentOf(document, place, directory);
     chooseLanes(sweep.experiment, document, place);
     const auto grid = readGrid(document, place);

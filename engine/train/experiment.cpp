@@ -81,29 +81,13 @@ void checkVersion(const nlohmann::json& document, const DocumentPlace& place)
     }
 }
 
-std::string textAt(const nlohmann::json& document, const std::string& key, const DocumentPlace& place)
-{
-    const auto found = document.find(key);
-    if (found == document.end()) {
-        return {};
-    }
-    if (!found->is_string()) {
-        failAt(place, key, fmt::format("is {}; it must be a text", shortText(*found)));
-    }
-    return found->get<std::string>();
-}
-
 void checkLaneName(const nlohmann::json& document, const DocumentPlace& place)
 {
     const auto name = document.find("name");
     if (name == document.end()) {
         failAt(place, "name", "is missing; each lane needs a name of its own");
     }
-    const bool ok = name->is_string() && !name->get_ref<const std::string&>().empty()
-        && name->get_ref<const std::string&>().size() <= longestName
-        && std::none_of(name->get_ref<const std::string&>().begin(), name->get_ref<const std::string&>().end(),
-            [](unsigned char c) { return c < 0x20 || c == 0x7F; });
-    if (!ok) {
+    if (!name->is_string() || !isOneLine(name->get_ref<const std::string&>(), longestName)) {
         failAt(place, "name",
             fmt::format("is {}; it must be a text of 1 to {} bytes in one line", shortText(*name), longestName));
     }
@@ -173,7 +157,7 @@ ScriptedEvent readEvent(const nlohmann::json& document, const DocumentPlace& pla
                 : "is missing; an event happens before the step that it names");
     }
     event.step = *step;
-    event.lane = textAt(document, "lane", place);
+    event.lane = optionalTextAt(document, "lane", place);
     if (!document.contains("set") || !document.at("set").is_object() || document.at("set").empty()) {
         failAt(place, "set", "is missing or empty; it must be an object like {\"optimizer.lr\": 0.01}");
     }
@@ -419,8 +403,8 @@ Experiment parseExperiment(std::string_view text, const std::string& source)
             failAt(place, "scaler." + fault->key, fault->text);
         }
     }
-    experiment.name = textAt(document, "name", place);
-    experiment.text = textAt(document, "text", place);
+    experiment.name = optionalTextAt(document, "name", place);
+    experiment.text = optionalTextAt(document, "text", place);
     experiment.lanes = readLanes(document, base, place);
     experiment.events = readEvents(document, place);
     checkEvents(experiment.events, experiment.lanes, source);

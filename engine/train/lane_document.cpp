@@ -120,6 +120,18 @@ void failAt(const DocumentPlace& place, const std::string& path, const std::stri
     throw Error(ErrorCode::InvalidArgument, source + where + (where.empty() || isInside ? "" : " ") + text);
 }
 
+std::string optionalTextAt(const nlohmann::json& document, const std::string& key, const DocumentPlace& place)
+{
+    const auto found = document.find(key);
+    if (found == document.end()) {
+        return {};
+    }
+    if (!found->is_string()) {
+        failAt(place, key, fmt::format("is {}; it must be a text", shortText(*found)));
+    }
+    return found->get<std::string>();
+}
+
 void checkSettings(const nlohmann::json& document, DocumentUse use, const DocumentPlace& place,
     const std::vector<std::string>& otherKeys)
 {

@@ -17,6 +17,9 @@ struct DocumentPlace
 /// Throws Error (InvalidArgument): "source: prefix+path text".
 [[noreturn]] void failAt(const DocumentPlace& place, const std::string& path, const std::string& text);
 
+/// The text at a key of an object, empty if the key is not there.
+std::string optionalTextAt(const nlohmann::json& document, const std::string& key, const DocumentPlace& place);
+
 enum class DocumentUse {
     Complete, ///< null is a wrong type
     Patch ///< null removes a key
