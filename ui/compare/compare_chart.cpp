@@ -4,13 +4,12 @@
 #include "ui/models/run_cells.h"
 #include "ui/plots/step_axis.h"
 #include "ui/style/number_format.h"
+#include "ui/style/place_tip.h"
 #include "ui/style/theme.h"
 
-#include <QHelpEvent>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QPainterPath>
-#include <QToolTip>
 
 #include <algorithm>
 #include <cmath>
@@ -389,12 +388,7 @@ void CompareChart::mousePressEvent(QMouseEvent* event)
 
 bool CompareChart::event(QEvent* event)
 {
-    if (event->type() == QEvent::ToolTip) {
-        const auto* help = static_cast<QHelpEvent*>(event);
-        QToolTip::showText(help->globalPos(), textAt(help->pos()), this);
-        return true;
-    }
-    return QWidget::event(event);
+    return showTipAtPlace(this, event, [this](const QPoint& place) { return textAt(place); }) || QWidget::event(event);
 }
 
 } // namespace mantissa

@@ -1,13 +1,12 @@
 #include "ui/gradients/histogram_plot.h"
 
 #include "ui/style/number_format.h"
+#include "ui/style/place_tip.h"
 #include "ui/style/theme.h"
 
-#include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
-#include <QToolTip>
 
 #include <algorithm>
 #include <cmath>
@@ -425,9 +424,7 @@ QString HistogramPlot::tipAt(const QPoint& position) const
 
 bool HistogramPlot::event(QEvent* event)
 {
-    if (event->type() == QEvent::ToolTip) {
-        const auto* help = static_cast<QHelpEvent*>(event);
-        QToolTip::showText(help->globalPos(), tipAt(help->pos()), this);
+    if (showTipAtPlace(this, event, [this](const QPoint& place) { return tipAt(place); })) {
         return true;
     }
     if (event->type() == QEvent::MouseButtonRelease) {

@@ -2,12 +2,11 @@
 
 #include "ui/plots/step_axis.h"
 #include "ui/style/number_format.h"
+#include "ui/style/place_tip.h"
 #include "ui/style/theme.h"
 
-#include <QHelpEvent>
 #include <QMouseEvent>
 #include <QPainter>
-#include <QToolTip>
 
 #include <algorithm>
 #include <array>
@@ -348,12 +347,7 @@ void RankChart::mousePressEvent(QMouseEvent* event)
 
 bool RankChart::event(QEvent* event)
 {
-    if (event->type() == QEvent::ToolTip) {
-        const auto* help = static_cast<QHelpEvent*>(event);
-        QToolTip::showText(help->globalPos(), textAt(help->pos()), this);
-        return true;
-    }
-    return QWidget::event(event);
+    return showTipAtPlace(this, event, [this](const QPoint& place) { return textAt(place); }) || QWidget::event(event);
 }
 
 } // namespace mantissa

@@ -1,14 +1,13 @@
 #include "ui/sweep/parallel_plot.h"
 
 #include "ui/style/number_format.h"
+#include "ui/style/place_tip.h"
 #include "ui/style/theme.h"
 #include "ui/sweep/result_color.h"
 
-#include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
-#include <QToolTip>
 
 #include <algorithm>
 #include <cmath>
@@ -520,9 +519,7 @@ void ParallelPlot::keyPressEvent(QKeyEvent* event)
 
 bool ParallelPlot::event(QEvent* event)
 {
-    if (event->type() == QEvent::ToolTip) {
-        const auto* help = static_cast<QHelpEvent*>(event);
-        QToolTip::showText(help->globalPos(), textAt(help->pos()), this);
+    if (showTipAtPlace(this, event, [this](const QPoint& place) { return textAt(place); })) {
         return true;
     }
     if (event->type() == QEvent::ShortcutOverride && keepsSome()

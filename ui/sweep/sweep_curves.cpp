@@ -3,12 +3,11 @@
 #include "ui/plots/smoothing.h"
 #include "ui/plots/step_axis.h"
 #include "ui/style/number_format.h"
+#include "ui/style/place_tip.h"
 #include "ui/style/theme.h"
 
-#include <QHelpEvent>
 #include <QMouseEvent>
 #include <QPainter>
-#include <QToolTip>
 
 #include <algorithm>
 #include <cmath>
@@ -252,12 +251,7 @@ void SweepCurves::mousePressEvent(QMouseEvent* event)
 
 bool SweepCurves::event(QEvent* event)
 {
-    if (event->type() == QEvent::ToolTip) {
-        const auto* help = static_cast<QHelpEvent*>(event);
-        QToolTip::showText(help->globalPos(), textAt(help->pos()), this);
-        return true;
-    }
-    return QWidget::event(event);
+    return showTipAtPlace(this, event, [this](const QPoint& place) { return textAt(place); }) || QWidget::event(event);
 }
 
 void SweepCurves::changeEvent(QEvent* event)
