@@ -13,16 +13,15 @@
 #include "engine/backends/backend_registry.h"
 #include "engine/core/error.h"
 #include "engine/store/run_store.h"
+#include "engine/train/checkpoint_folder.h"
 #include "engine/train/session.h"
 #include "engine/train/watchpoint.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <chrono>
 #include <memory>
 #include <set>
@@ -266,20 +265,12 @@ SamplingPlan samplingFor(const TrainingOptions& options)
     return plan;
 }
 
-/// Processes are lost more easily than one: where runs are stored, checkpoints are too unless they are told where. Into
-/// a folder named as the window names those of its sessions, so that it keeps them from filling the disk.
+/// Processes are lost more easily than one: where runs are stored, checkpoints are too unless they are told where.
 CheckpointPlan planOverRanks(
     CheckpointPlan plan, const std::filesystem::path& database, const std::string& experiment, Progress& progress)
 {
     if (plan.folder.empty() && !database.empty()) {
-        const auto now = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
-        std::string name = experiment.substr(0, 40);
-        std::ranges::replace_if(
-            name, [](char letter) { return std::isalnum(static_cast<unsigned char>(letter)) == 0; }, '-');
-        const auto milliseconds = now.time_since_epoch().count() % 1000;
-        plan.folder = database.parent_path() / "checkpoints"
-            / fmt::format("{:%Y-%m-%d_%H-%M-%S}-{:03}_{}", fmt::gmtime(std::chrono::system_clock::to_time_t(now)),
-                milliseconds, name);
+        plan.folder = checkpointsFolder(database) / sessionFolderName(experiment);
     }
     if (!plan.folder.empty()) {
         if (plan.everySteps == 0 && plan.everySeconds == 0) {

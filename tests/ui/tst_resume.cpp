@@ -1,5 +1,6 @@
 /// Checkpoints and weights in the real window: what it writes by itself, how a lane goes on, and what is refused.
 #include "engine/store/run_checkpoints.h"
+#include "engine/train/checkpoint_folder.h"
 #include "tests/ui/small_experiment.h"
 #include "ui/plots/dashboard.h"
 #include "ui/session/checkpoint_settings.h"

@@ -1,8 +1,8 @@
 #include "ui/session/checkpoint_settings.h"
 
+#include "engine/train/checkpoint_folder.h"
 #include "ui/session/app_paths.h"
 
-#include <QDateTime>
 #include <QRegularExpression>
 
 #include <algorithm>
@@ -22,9 +22,7 @@ const QString keptKey = QStringLiteral("checkpoints/kept");
 const QString gibKey = QStringLiteral("checkpoints/most_gib");
 const QString extension = QStringLiteral(".safetensors");
 
-/// Names sort by time.
-const QString timeFormat = QStringLiteral("yyyy-MM-dd_HH-mm-ss-zzz");
-
+/// As sessionFolderName() gives them.
 bool isSessionFolder(const fs::directory_entry& entry)
 {
     static const QRegularExpression begin(QStringLiteral("^\\d{4}-\\d\\d-\\d\\d_\\d\\d-\\d\\d-\\d\\d-\\d{3}_"));
@@ -93,21 +91,13 @@ void writeCheckpointSettings(const CheckpointSettings& settings)
     stored->setValue(gibKey, settings.mostGib);
 }
 
-std::filesystem::path checkpointsFolder(const std::filesystem::path& database)
-{
-    return database.empty() ? fs::path() : database.parent_path() / "checkpoints";
-}
-
 CheckpointPlan checkpointPlan(
     const CheckpointSettings& settings, const std::filesystem::path& database, const std::string& experiment)
 {
     if (!settings.isOn || database.empty()) {
         return {};
     }
-    QString name = QString::fromStdString(experiment).simplified().left(40);
-    name.replace(QRegularExpression(QStringLiteral("[^\\w]+")), QStringLiteral("-"));
-    const QString session = QDateTime::currentDateTimeUtc().toString(timeFormat) + QLatin1Char('_') + name;
-    return {.folder = checkpointsFolder(database) / session.toStdString(),
+    return {.folder = checkpointsFolder(database) / sessionFolderName(experiment),
         .everySteps = settings.everySteps,
         .everySeconds = settings.everySeconds,
         .kept = settings.kept};

@@ -22,9 +22,6 @@ struct CheckpointSettings
 CheckpointSettings readCheckpointSettings(); ///< from openSettings()
 void writeCheckpointSettings(const CheckpointSettings& settings);
 
-/// Beside the database of runs; empty if that is.
-std::filesystem::path checkpointsFolder(const std::filesystem::path& database);
-
 /// For a session that begins now: a folder of its own. None if there is no database, or if they are switched off.
 CheckpointPlan checkpointPlan(
     const CheckpointSettings& settings, const std::filesystem::path& database, const std::string& experiment);

@@ -1,6 +1,7 @@
 #include "ui/session/session_controller.h"
 
 #include "engine/core/error.h"
+#include "engine/train/checkpoint_folder.h"
 
 #include <QThread>
 

@@ -1,4 +1,5 @@
 /// Checkpoints and weights: resuming, saving, starting from a file.
+#include "engine/train/checkpoint_folder.h"
 #include "engine/train/weights_file.h"
 #include "ui/plots/dashboard.h"
 #include "ui/session/run_loader.h"
