@@ -1,6 +1,7 @@
 #include "engine/store/pending_runs.h"
 #include "engine/store/writer_lock.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <array>
@@ -19,7 +20,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr auto transactionInterval = std::chrono::milliseconds(250);
+constexpr auto transactionInterval = std::chrono::milliseconds(500);
 
 /// Records kept in memory while the file cannot be written, about 130 MB. What comes after is counted and let go: the
 /// computer of a person whose disk is full should not run out of memory as well.
@@ -156,6 +157,7 @@ void RunWriter::Impl::waitForWrite(std::unique_lock<std::mutex>& lock)
 
 void RunWriter::Impl::loop()
 {
+    ::pthread_setname_np(::pthread_self(), "run writer"); // for debuggers, and for bench_window
     std::vector<Report> reports;
     std::unique_lock lock(mutex);
     while (true) {

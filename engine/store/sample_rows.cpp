@@ -41,7 +41,7 @@ constexpr const char* columnNames
 
 void bindTensor(SQLite::Statement& insert, int at, const TensorSample& sample)
 {
-    insert.bind(++at, sample.tensor);
+    insert.bindNoCopy(++at, sample.tensor);
     insert.bind(++at, std::string(nameOf(sample.role)));
     insert.bind(++at, std::string(nameOf(sample.format)));
     forEachCount(sample, [&](std::uint64_t count) { insert.bind(++at, static_cast<std::int64_t>(count)); });

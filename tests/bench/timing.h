@@ -3,7 +3,11 @@
 
 #include <chrono>
 #include <ctime>
+#include <filesystem>
+#include <fstream>
 #include <functional>
+#include <string>
+#include <string_view>
 
 namespace mantissa {
 
@@ -28,6 +32,20 @@ inline double threadSecondsOf(const std::function<void()>& work)
     const double before = threadSeconds();
     work();
     return threadSeconds() - before;
+}
+
+/// CPU time so far of the program's living threads of a name, as /proc gives it.
+inline double threadSeconds(std::string_view name)
+{
+    double seconds = 0;
+    for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+        std::string comm;
+        double nanoseconds = 0;
+        std::getline(std::ifstream(task.path() / "comm"), comm);
+        std::ifstream(task.path() / "schedstat") >> nanoseconds;
+        seconds += comm == name ? nanoseconds * 1e-9 : 0;
+    }
+    return seconds;
 }
 
 /// CPU time of all threads of the program.
