@@ -57,6 +57,7 @@ int resumeHere(const ResumeOptions& options, World* world)
     experiment.name = checkpoint.experimentName;
     experiment.text = checkpoint.experimentText;
     experiment.lanes = {checkpoint.initial};
+    experiment.watchpoints = checkpoint.watchpoints;
     experiment = withWatchpoints(std::move(experiment), options.training.watch);
     TrainingOptions training = options.training;
     training.checkpoints = planFor(options, checkpoint);

@@ -274,7 +274,7 @@ CheckpointPlan planOverRanks(
     }
     if (!plan.folder.empty()) {
         if (plan.everySteps == 0 && plan.everySeconds == 0) {
-            plan.everySeconds = 20;
+            plan.everySeconds = 5;
         }
         progress.message("checkpoints go to " + plan.folder.string());
     }

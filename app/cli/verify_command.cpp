@@ -356,7 +356,8 @@ void addVerifyCommand(CLI::App& app, Action& chosen)
         "(c18_clip_before_unscale, C18)");
     command->add_option("--references", options->references,
         "Write what the lanes of each did into this folder, thinned: the pictures of cards, lessons and hand-outs");
-    command->add_option("--seed", options->seed, "Seed of every lane; otherwise as the file says");
+    command->add_option("--seed", options->seed, "Seed of every lane; otherwise as the file says")
+        ->check(CLI::NonNegativeNumber);
     command->add_option("--seeds", options->seeds, "Repeat with so many seeds, counting up from the first")
         ->check(CLI::Range(1, 1000));
     command->add_option("--device", options->device, "auto, cpu, cuda or reference")->capture_default_str();

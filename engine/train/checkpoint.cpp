@@ -5,6 +5,7 @@
 #include "engine/core/json_text.h"
 #include "engine/formats/convert.h"
 #include "engine/train/lane_document.h"
+#include "engine/train/watchpoint.h"
 
 #include <fmt/format.h>
 
@@ -314,6 +315,29 @@ std::vector<RankState> readOthers(
     return others;
 }
 
+/// Not in files of earlier versions.
+void readWatchpoints(const std::filesystem::path& file, const Metadata& about, Checkpoint& checkpoint)
+{
+    const auto listAt = [&](const char* key) {
+        json list = about.has(key) ? about.at(key) : json::array();
+        if (!list.is_array()) {
+            refuse(file, fmt::format("\"{}\" is {}; it must be a list", key, shortText(list)));
+        }
+        return list;
+    };
+    for (const json& entry : listAt("watch")) {
+        const std::string place = fmt::format("watch[{}].", checkpoint.watchpoints.size());
+        checkpoint.watchpoints.push_back(readWatchpoint(entry, file.string(), place));
+        checkWatchpoint(checkpoint.watchpoints.back(), {checkpoint.initial}, file.string(), place);
+    }
+    for (const json& entry : listAt("watch_true")) {
+        if (!entry.is_string()) {
+            refuse(file, fmt::format("\"watch_true\" holds {}, which is no condition", shortText(entry)));
+        }
+        checkpoint.trueConditions.push_back(entry.get<std::string>());
+    }
+}
+
 CheckpointPlan readPlan(const std::filesystem::path& file, const Metadata& about, const std::string& lane)
 {
     CheckpointPlan plan {.folder = plannedFolder(file, lane)};
@@ -354,6 +378,12 @@ void writeCheckpoint(const std::filesystem::path& file, const Checkpoint& checkp
         {"scaler", state.scaler}, {"instruction_set", checkpoint.instructionSet},
         {"threads_per_lane", checkpoint.threadsPerLane}, {"every_steps", checkpoint.plan.everySteps},
         {"every_seconds", checkpoint.plan.everySeconds}, {"kept", checkpoint.plan.kept}};
+    for (const Watchpoint& watchpoint : checkpoint.watchpoints) {
+        about["watch"].push_back(writeWatchpoint(watchpoint));
+    }
+    if (!checkpoint.trueConditions.empty()) {
+        about["watch_true"] = checkpoint.trueConditions;
+    }
     if (!state.others.empty()) {
         about["ranks"] = othersJson(state.others);
         for (std::size_t i = 0; i < state.others.size(); ++i) {
@@ -402,6 +432,7 @@ Checkpoint readCheckpoint(const std::filesystem::path& file)
     requireHashes(file, about, state.tensors);
     checkpoint.instructionSet = about.text("instruction_set");
     checkpoint.threadsPerLane = static_cast<int>(about.count("threads_per_lane", 1 << 20));
+    readWatchpoints(file, about, checkpoint);
     checkpoint.plan = readPlan(file, about, checkpoint.initial.name);
     return checkpoint;
 }

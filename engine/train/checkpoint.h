@@ -29,6 +29,8 @@ struct Checkpoint
     std::string weightsHash; ///< Lane::weightsHash() when it was taken
     std::string instructionSet; ///< results depend on it, and on the threads
     int threadsPerLane = 1;
+    std::vector<Watchpoint> watchpoints {}; ///< that watch the lane
+    std::vector<std::string> trueConditions {}; ///< of them, behind the last step: they do not act again at once
     /// By which it was written. Its folder is that in which the file was found, and empty if the file does not lie
     /// where a session writes it: then somebody took it elsewhere.
     CheckpointPlan plan {};

@@ -253,6 +253,7 @@ std::unique_ptr<LaneGroup::Member> LaneGroup::resumeMember(std::uint32_t id, con
     made->summary.minLoss = std::numeric_limits<double>::infinity();
     made->savedAt = made->lane->nextStep();
     made->watch = watchOf(*made, m_experiment.watchpoints, false);
+    made->watch.noteTrue(checkpoint.trueConditions);
     made->notePast();
     emit(made.get(),
         {.kind = EventKind::Resumed, .step = made->lane->nextStep(), .path = absolutePath(resumed.file).string()});
@@ -569,6 +570,10 @@ void LaneGroup::saveTo(std::uint32_t lane, const std::filesystem::path& file)
 
 Checkpoint LaneGroup::checkpointOf(Member& member) const
 {
+    std::vector<Watchpoint> watchpoints = m_experiment.watchpoints;
+    std::erase_if(watchpoints, [&name = member.initialConfig.name](const Watchpoint& watchpoint) {
+        return !watchpoint.lane.empty() && watchpoint.lane != name;
+    });
     return {.experimentName = m_experiment.name,
         .experimentText = m_experiment.text,
         .initial = withAbsoluteData(member.initialConfig, m_experiment.directory),
@@ -576,6 +581,8 @@ Checkpoint LaneGroup::checkpointOf(Member& member) const
         .weightsHash = member.lane->weightsHash(),
         .instructionSet = member.lane->device().instructionSet,
         .threadsPerLane = m_threadsPerLane,
+        .watchpoints = std::move(watchpoints),
+        .trueConditions = member.watch.trueConditions(),
         .plan = m_checkpoints.plan()};
 }
 

@@ -214,6 +214,24 @@ std::vector<WatchFiring> LaneWatch::next(const StepRecord& record, const LayerSh
     return firings;
 }
 
+std::vector<std::string> LaneWatch::trueConditions() const
+{
+    std::vector<std::string> conditions;
+    for (const Watched& watched : m_watched) {
+        if (watched.wasTrue) {
+            conditions.push_back(watched.when);
+        }
+    }
+    return conditions;
+}
+
+void LaneWatch::noteTrue(const std::vector<std::string>& conditions)
+{
+    for (Watched& watched : m_watched) {
+        watched.wasTrue = watched.wasTrue || std::ranges::find(conditions, watched.when) != conditions.end();
+    }
+}
+
 std::string textOf(const std::vector<WatchedValue>& values)
 {
     std::string text;

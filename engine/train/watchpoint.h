@@ -54,6 +54,11 @@ public:
     /// The watchpoints whose condition has just become true. Allocates nothing unless there are some.
     [[nodiscard]] std::vector<WatchFiring> next(const StepRecord& record, const LayerSharesOf& sharesOf);
 
+    /// The conditions that held behind the last step, so that a lane which goes on elsewhere does not act on them
+    /// again.
+    [[nodiscard]] std::vector<std::string> trueConditions() const;
+    void noteTrue(const std::vector<std::string>& conditions);
+
     [[nodiscard]] bool isEmpty() const { return m_watched.empty(); }
 
     [[nodiscard]] bool isCopy() const { return m_isCopy; }

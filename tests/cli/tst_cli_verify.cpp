@@ -183,6 +183,7 @@ private slots:
         QTest::newRow("no expectations") << QStringList {none} << "none.json has no expectations";
         QTest::newRow("a bad metric") << QStringList {metric}
                                       << "expect[0].left.metric is \"skiped_steps\", which is no metric; did you mean";
+        QTest::newRow("a negative seed") << QStringList {metric, "--seed", "-1"} << "--seed";
         QTest::newRow("no seeds") << QStringList {metric, "--seeds", "0"} << "--seeds";
     }
 

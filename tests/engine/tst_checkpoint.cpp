@@ -53,6 +53,7 @@ Experiment experimentOf(const ResumedLane& lane)
     Experiment experiment;
     experiment.name = lane.checkpoint->experimentName;
     experiment.lanes = {lane.checkpoint->initial};
+    experiment.watchpoints = lane.checkpoint->watchpoints;
     return experiment;
 }
 
@@ -221,6 +222,28 @@ private slots:
         QVERIFY(std::filesystem::exists(file)); // no rotation touches it
     }
 
+    void watchpointsGoOnWithTheLane()
+    {
+        // The first has acted before the file is written, and a later change would show if it did so again.
+        const Experiment experiment = experimentOf({{"lanes", {{{"name", "a"}}, {{"name", "b"}}}},
+            {"events", {{{"step", 8}, {"lane", "a"}, {"set", {{"optimizer.lr", 0.05}}}}}},
+            {"watch",
+                {{{"when", "step >= 5"}, {"do", {{"set", {{"optimizer.lr", 0.02}}}}}},
+                    {{"when", "step >= 20"}, {"do", {{"set", {{"optimizer.lr", 0.03}}}}}, {"lane", "a"}},
+                    {{"when", "step >= 25"}, {"do", "pause"}, {"lane", "b"}}}}});
+        QTemporaryDir folder;
+        Experiment alone = experiment;
+        alone.watchpoints.pop_back();
+        const RunRecorder whole = train(alone);
+        const RunRecorder half = train(experiment, {.folder = folder.path().toStdString()}, {}, 10);
+        const std::filesystem::path file = folder.filePath("a/step-00000010.safetensors").toStdString();
+        QCOMPARE(readCheckpoint(file).watchpoints, alone.watchpoints);
+        const ResumedLane lane = readBack(file);
+        const RunRecorder rest = train(experimentOf(lane), {}, {lane});
+        QCOMPARE(rest.records.back().lr, 0.03);
+        QCOMPARE(rest.summaries.at(0).weightsHash, whole.summaries.at(0).weightsHash);
+    }
+
     void aLowerRateForAWhileReplays()
     {
         QTemporaryDir folder;
@@ -296,6 +319,9 @@ private slots:
         QVERIFY(withKey("applied_events", 5).contains("\"applied_events\" is 5"));
         QVERIFY(withKey("kept", "x").contains("\"kept\""));
         QVERIFY(withKey("every_seconds", -1).contains("\"every_seconds\" is -1"));
+        QVERIFY(withKey("watch", 1).contains("\"watch\" is 1"));
+        QVERIFY(withKey("watch", {{{"when", "los > 1"}}}).contains("watch[0].when"));
+        QVERIFY(withKey("watch_true", {1}).contains("\"watch_true\" holds 1"));
         QVERIFY(withKey("events", 1).contains("\"events\""));
         QVERIFY(withKey("events", {{{"step", 1}, {"set", {{"optimizer.rl", 1}}}}}).contains("bad.safetensors"));
         QVERIFY(withKey("lane", {{"name", "a"}, {"optimizer", {{"lr", -1}}}}).contains("optimizer.lr"));

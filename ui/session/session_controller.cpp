@@ -113,6 +113,7 @@ void SessionController::resume(const ResumedLane& lane)
     experiment.name = checkpoint.experimentName;
     experiment.text = checkpoint.experimentText;
     experiment.lanes = {checkpoint.state.config};
+    experiment.watchpoints = checkpoint.watchpoints;
     experiment.events = checkpoint.state.script;
     retire(std::move(m_previous));
     retire(std::move(m_live));
