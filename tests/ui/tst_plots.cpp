@@ -910,6 +910,24 @@ private slots:
         QVERIFY(f.canvas->note(Metric::Loss).contains(QStringLiteral("outliers")));
     }
 
+    void aDivergingLaneDoesNotSquashTheOthers()
+    {
+        Fixture f;
+        std::vector<StepRecord> records;
+        for (int step = 200; step < 600; ++step) {
+            records.push_back(record(step, 0, Fixture::loss(step)));
+            records.push_back(record(step, 1, std::pow(1.1, step - 200)));
+        }
+        f.dashboard.append(records);
+        f.draw();
+        QVERIFY(f.canvas->view()[Metric::Loss].range.upper < 10);
+        QVERIFY(f.canvas->note(Metric::Loss).contains(QStringLiteral("outliers")));
+        // Alone, it is no outlier.
+        f.dashboard.removeLane(0);
+        f.draw();
+        QVERIFY(f.canvas->view()[Metric::Loss].range.upper > 1e6);
+    }
+
     void extremeValuesDoNoHarm()
     {
         Fixture f(1);

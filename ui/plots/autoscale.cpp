@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace mantissa {
 
@@ -130,6 +131,14 @@ double maximumWithoutOutliers(const SeriesStats& stats, std::vector<double>& max
     const double usual = maxima[static_cast<std::size_t>(rank)];
     const bool squashes = stats.maximum - stats.minimum > outlierFactor * (usual - stats.minimum);
     return squashes && usual > stats.minimum ? usual : stats.maximum;
+}
+
+double heightOfDivergence(double minimum, std::vector<double>& heights)
+{
+    constexpr double factor = 1e4;
+    const auto middle = heights.begin() + static_cast<std::ptrdiff_t>((heights.size() - 1) / 2);
+    std::ranges::nth_element(heights, middle);
+    return *middle > minimum ? minimum + factor * (*middle - minimum) : std::numeric_limits<double>::infinity();
 }
 
 } // namespace mantissa

@@ -33,4 +33,9 @@ AxisRange valueRange(double minimum, double maximum, AxisScale scale, const Axis
 /// `maxima`.
 double maximumWithoutOutliers(const SeriesStats& stats, std::vector<double>& maxima);
 
+/// Above it a lane has left the others: 10 000 times higher above `minimum` than the one in the middle. Far more than a
+/// lane that does not learn stands above lanes that do. Reorders `heights`, the largest value of each lane, of which
+/// there must be one.
+double heightOfDivergence(double minimum, std::vector<double>& heights);
+
 } // namespace mantissa

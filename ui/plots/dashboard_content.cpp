@@ -150,35 +150,65 @@ std::vector<Curve> Dashboard::Private::curvesOf(Metric metric) const
     return curves;
 }
 
+/// Of all series but for what would squash the rest: a lane that diverges, and single outliers.
+double Dashboard::Private::usualMaximum(Metric metric, std::int64_t first, std::int64_t last, double minimum) const
+{
+    struct Height
+    {
+        SeriesStats stats;
+        std::vector<double> maxima {}; ///< of columns
+        double usual = 0;
+    };
+
+    constexpr std::int64_t enough = 128;
+    int width = 0;
+    while (((last - first) >> width) > enough) {
+        ++width;
+    }
+    std::vector<SeriesColumn> columns;
+    std::vector<Height> heights;
+    std::vector<double> usual;
+    for (const PanelSeries& shown : seriesOf(metric)) {
+        Height height {shown.series->stats(first, last)};
+        if (height.stats.finite == 0) {
+            continue;
+        }
+        shown.series->columns(first, last, width, columns);
+        for (const SeriesColumn& column : columns) {
+            if (column.stats.finite > 0) {
+                height.maxima.push_back(column.stats.maximum);
+            }
+        }
+        height.usual = maximumWithoutOutliers(height.stats, height.maxima);
+        usual.push_back(height.usual);
+        heights.push_back(std::move(height));
+    }
+    const double limit = heightOfDivergence(minimum, usual);
+    SeriesStats staying;
+    std::vector<double> maxima;
+    for (const Height& height : heights) {
+        if (height.usual <= limit) {
+            staying.merge(height.stats);
+            maxima.insert(maxima.end(), height.maxima.begin(), height.maxima.end());
+        }
+    }
+    return maximumWithoutOutliers(staying, maxima);
+}
+
 AxisRange Dashboard::Private::fittedValues(Metric metric, const ViewState& view) const
 {
     const PanelView& panel = view[metric];
     const auto [first, last] = stepsIn(view.steps);
     SeriesStats all;
-    std::vector<double> maxima;
-    const bool cutsOutliers = metric == Metric::Loss && !panel.isLog && view.ignoresOutliers;
-    std::vector<SeriesColumn> columns;
     for (const PanelSeries& shown : seriesOf(metric)) {
         all.merge(shown.series->stats(first, last));
-        if (cutsOutliers) {
-            constexpr std::int64_t enough = 128;
-            int width = 0;
-            while (((last - first) >> width) > enough) {
-                ++width;
-            }
-            shown.series->columns(first, last, width, columns);
-            for (const SeriesColumn& column : columns) {
-                if (column.stats.finite > 0) {
-                    maxima.push_back(column.stats.maximum);
-                }
-            }
-        }
     }
     const double minimum = panel.isLog ? all.smallestPositive : all.minimum;
     if (all.finite == 0 || !std::isfinite(minimum)) {
         return panel.range;
     }
-    const double maximum = cutsOutliers ? maximumWithoutOutliers(all, maxima) : all.maximum;
+    const bool cutsOutliers = metric == Metric::Loss && !panel.isLog && view.ignoresOutliers;
+    const double maximum = cutsOutliers ? usualMaximum(metric, first, last, minimum) : all.maximum;
     return valueRange(minimum, std::max(minimum, maximum), scaleOf(metric, panel), panel.range);
 }
 

@@ -75,6 +75,7 @@ private:
     };
 
     [[nodiscard]] std::vector<PanelSeries> seriesOf(Metric metric) const;
+    [[nodiscard]] double usualMaximum(Metric metric, std::int64_t first, std::int64_t last, double minimum) const;
     [[nodiscard]] AxisRange fittedValues(Metric metric, const ViewState& view) const;
     [[nodiscard]] std::vector<Curve> curvesOf(Metric metric) const;
     [[nodiscard]] QString noteOf(Metric metric) const;
