@@ -36,10 +36,14 @@ nlohmann::json dynamicScalerFix()
 
 nlohmann::json scaleThatMovesFix(const RunFacts& facts)
 {
-    if (!facts.hasScaler || facts.config.scaler->family == "fixed" || facts.config.scaler->family == "loss-driven") {
+    const auto& scaler = facts.config.scaler;
+    if (!scaler) {
+        return facts.hasScaler ? nlohmann::json::object() : dynamicScalerFix(); // a log's is not known
+    }
+    if (!facts.hasScaler || scaler->family == "fixed" || scaler->family == "loss-driven") {
         return dynamicScalerFix();
     }
-    return facts.config.scaler->frozen ? nlohmann::json {{"scaler.frozen", false}} : nlohmann::json::object();
+    return scaler->frozen ? nlohmann::json {{"scaler.frozen", false}} : nlohmann::json::object();
 }
 
 nlohmann::json bf16Fix()
