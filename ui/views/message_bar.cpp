@@ -3,6 +3,7 @@
 #include "ui/language/language.h"
 #include "ui/views/icon.h"
 
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QToolButton>
