@@ -38,11 +38,14 @@ bool skipsOnNonFinite(const LaneConfig& lane)
     return lane.scaler && makeScaler(*lane.scaler)->skipsOnNonFinite();
 }
 
-/// Whether the device moves the scale: by a rule that it knows, judging nothing but the step's own check.
+/// Whether the device moves the scale: by a rule that it knows, behind the optimizer, judging the step's own check.
 bool scalesOnDevice(const LaneConfig& lane)
 {
-    return lane.scaler && makeScaler(*lane.scaler)->deviceRule() && blocksBehindResults(lane.order) == 2
-        && !lane.accumulation.guard && !lane.accumulation.scalerPerMicroBatch && !lane.parallel.isOn();
+    constexpr std::size_t hosts = 2;
+    const bool endsWithStep
+        = blocksBehindResults(lane.order) == hosts && lane.order[stepBlockCount - hosts - 1] == StepBlock::Step;
+    return endsWithStep && lane.scaler && makeScaler(*lane.scaler)->deviceRule() && !lane.accumulation.guard
+        && !lane.accumulation.scalerPerMicroBatch && !lane.parallel.isOn();
 }
 
 /// "fc1" for "fc1.weight": what holds the parameter.
