@@ -37,6 +37,17 @@ public:
     virtual ~Recording() = default;
 };
 
+/// What a stream brings to the host by itself, to be waited for alone, while later work runs.
+class Parcel
+{
+public:
+    virtual ~Parcel() = default;
+    virtual void add(const void* device, std::size_t bytes) = 0; ///< enqueues a copy behind what is in it
+    virtual void seal() = 0; ///< all is in it: this is the point to wait for
+    /// Waits; throws Error (BackendFailure) if something failed. Valid until the next add(), which begins anew.
+    virtual std::span<const std::byte> open() = 0;
+};
+
 /// An ordered queue of work. One per lane; used by one thread at a time.
 class Stream
 {
@@ -50,8 +61,13 @@ public:
     virtual void copy(void* target, const void* source, std::size_t bytes) = 0; ///< device to device
     /// Waits until everything enqueued has run; throws Error (BackendFailure) if something failed.
     virtual void synchronize() = 0;
+    /// With room for so many bytes. Ends before the stream.
+    virtual std::unique_ptr<Parcel> createParcel(std::size_t bytes);
 
     // --- what only a device that works beside the host makes use of: others do nothing, or all at once ---
+
+    /// Whether it is worth to enqueue a step before the results of the one before are there.
+    [[nodiscard]] virtual bool runsAhead() const { return false; }
 
     /// Begins to bring bytes to the device for a later uploadTaken() to the same address, while what is enqueued runs.
     virtual void uploadAhead(void* /*device*/, const void* /*host*/, std::size_t /*bytes*/) { }
@@ -64,7 +80,7 @@ public:
 
     virtual void replay(Recording& /*recording*/) { }
 
-    static constexpr std::size_t markCount = 64;
+    static constexpr std::size_t markCount = 256;
 
     /// Notes the time at which all work enqueued before it has run.
     virtual void mark(std::size_t slot) { m_marks.at(slot) = std::chrono::steady_clock::now(); }

@@ -52,7 +52,12 @@ Executor::Executor(Graph graph, Backend& backend, int threads, const ProductPrec
     }
     m_stepInputs.resize(kindBytes(ValueKind::StepInput));
     m_stepOutputs.resize(kindBytes(ValueKind::StepOutput));
-    m_timed.reserve(Stream::markCount);
+    for (Timing& timing : m_timings) {
+        timing.reserve(Stream::markCount / 2);
+    }
+    if (m_stream->runsAhead() && kindBytes(ValueKind::Buffer) > 0) {
+        m_keptBuffers = backend.allocate(kindBytes(ValueKind::Buffer));
+    }
     compile(backend, threads, products, ranks);
     m_stream->synchronize();
 }
@@ -157,27 +162,56 @@ std::size_t Executor::recordedPhases() const
 
 void Executor::startTiming()
 {
-    m_timed.clear();
-    m_stream->mark(0);
+    m_timing = 1 - m_timing;
+    m_timings[m_timing].clear();
+    m_stream->mark(slotOf(m_timing, 0));
 }
 
 void Executor::timeTo(float& milliseconds)
 {
-    m_timed.push_back(&milliseconds);
-    m_stream->mark(m_timed.size());
-    if (m_timed.size() + 1 == Stream::markCount) {
-        settleTimes();
-        startTiming();
+    Timing& timing = m_timings[m_timing];
+    timing.push_back(&milliseconds);
+    m_stream->mark(slotOf(m_timing, timing.size()));
+    if (timing.size() + 1 == Stream::markCount / 2) {
+        m_stream->synchronize();
+        settleTimes(m_timing);
+        m_stream->mark(slotOf(m_timing, 0));
     }
 }
 
-void Executor::settleTimes()
+/// Its marks have been reached.
+void Executor::settleTimes(std::size_t timing)
 {
-    m_stream->synchronize();
-    for (std::size_t i = 0; i < m_timed.size(); ++i) {
-        *m_timed[i] += m_stream->timeBetween(i, i + 1);
+    Timing& figures = m_timings[timing];
+    for (std::size_t i = 0; i < figures.size(); ++i) {
+        *figures[i] += m_stream->timeBetween(slotOf(timing, i), slotOf(timing, i + 1));
     }
-    m_timed.clear();
+    figures.clear();
+}
+
+void Executor::sendResults(float& milliseconds)
+{
+    if (!m_parcel) {
+        m_parcel = m_stream->createParcel(m_stepOutputs.size() + m_census.size() * sizeof(Census));
+    }
+    m_parcel->add(block(ValueKind::StepOutput).data(), m_stepOutputs.size());
+    m_sendsCensus = hasCensus();
+    if (m_sendsCensus) {
+        m_parcel->add(m_censusBuffer->data(), m_census.size() * sizeof(Census));
+    }
+    timeTo(milliseconds);
+    m_parcel->seal();
+    m_sentTiming = m_timing;
+}
+
+void Executor::takeResults()
+{
+    const std::span<const std::byte> bytes = m_parcel->open();
+    std::memcpy(m_stepOutputs.data(), bytes.data(), m_stepOutputs.size());
+    if (m_sendsCensus) {
+        std::memcpy(m_census.data(), bytes.data() + m_stepOutputs.size(), m_census.size() * sizeof(Census));
+    }
+    settleTimes(m_sentTiming);
 }
 
 void Executor::run(Phase phase, const NodeWatcher& watcher)
@@ -201,6 +235,11 @@ void Executor::setScalar(ValueId stepInput, float value)
     std::memcpy(m_stepInputs.data() + m_plan.offsets[stepInput], &value, sizeof value);
 }
 
+void Executor::setScalar(ValueId stepInput, double value)
+{
+    std::memcpy(m_stepInputs.data() + m_plan.offsets[stepInput], &value, sizeof value);
+}
+
 void Executor::setScalar(ValueId stepInput, std::int32_t value)
 {
     std::memcpy(m_stepInputs.data() + m_plan.offsets[stepInput], &value, sizeof value);
@@ -215,14 +254,6 @@ void Executor::downloadStepOutputs()
 {
     m_stream->download(m_stepOutputs.data(), block(ValueKind::StepOutput).data(), m_stepOutputs.size());
     m_stream->synchronize();
-}
-
-void Executor::downloadResults()
-{
-    if (hasCensus()) {
-        m_stream->download(m_census.data(), m_censusBuffer->data(), m_census.size() * sizeof(Census));
-    }
-    downloadStepOutputs();
 }
 
 double Executor::scalar(ValueId stepOutput) const
@@ -333,6 +364,20 @@ void Executor::writeKind(ValueKind kind, std::span<const std::byte> bytes)
 {
     m_stream->upload(block(kind).data(), bytes.data(), std::min(bytes.size(), kindBytes(kind)));
     m_stream->synchronize();
+}
+
+void Executor::keepBuffers()
+{
+    if (m_keptBuffers) {
+        m_stream->copy(m_keptBuffers->data(), block(ValueKind::Buffer).data(), m_keptBuffers->bytes());
+    }
+}
+
+void Executor::putBackBuffers()
+{
+    if (m_keptBuffers) {
+        m_stream->copy(block(ValueKind::Buffer).data(), m_keptBuffers->data(), m_keptBuffers->bytes());
+    }
 }
 
 std::size_t Executor::kindBytes(ValueKind kind) const

@@ -40,18 +40,26 @@ public:
     [[nodiscard]] std::size_t recordedPhases() const;
 
     // --- times, on the device where it works beside the host ---
-    void startTiming();
+    void startTiming(); ///< of a step; the times of the one before may still be on their way
     /// What was enqueued since the last call took this long: added to `milliseconds`, which must stay until then, by
-    /// settleTimes().
+    /// takeResults().
     void timeTo(float& milliseconds);
-    void settleTimes(); ///< waits
+
+    // --- results of a step: its outputs, the census if roundings are counted, and times ---
+    /// Enqueues their way to the host, which itself takes the time that is added to `milliseconds`.
+    void sendResults(float& milliseconds);
+    /// Waits for what was sent, and for nothing behind it.
+    void takeResults();
+
+    /// Whether a step may be enqueued with profit before the results of the one before are taken.
+    [[nodiscard]] bool runsAhead() const { return m_stream->runsAhead(); }
 
     // --- scalars: host mirrors of all StepInput and StepOutput values ---
     void setScalar(ValueId stepInput, float value);
+    void setScalar(ValueId stepInput, double value);
     void setScalar(ValueId stepInput, std::int32_t value);
     void uploadStepInputs(); ///< enqueues one copy
     void downloadStepOutputs(); ///< one copy, waits
-    void downloadResults(); ///< the step outputs, and the census if roundings are counted; waits once
     /// The mirror of a scalar StepOutput of dtype fp32 or fp64.
     [[nodiscard]] double scalar(ValueId stepOutput) const;
     [[nodiscard]] std::span<const float> floats(ValueId stepOutput) const; ///< of an fp32 StepOutput
@@ -72,6 +80,9 @@ public:
     void copyFrom(Executor& from, ValueId source, ValueId target);
     void readKind(ValueKind kind, std::span<std::byte> bytes); ///< a whole block, waits
     void writeKind(ValueKind kind, std::span<const std::byte> bytes); ///< waits
+    /// Enqueues a copy of the running statistics, and their return. Only where it runsAhead().
+    void keepBuffers();
+    void putBackBuffers();
     [[nodiscard]] std::size_t kindBytes(ValueKind kind) const;
 
     // --- census of every half output, as counted since clearCensus() ---
@@ -97,7 +108,8 @@ public:
 
     [[nodiscard]] std::size_t workspaceBytes() const
     {
-        return (m_workspace ? m_workspace->bytes() : 0) + m_kernelBytes + m_stream->deviceBytes();
+        return (m_workspace ? m_workspace->bytes() : 0) + m_kernelBytes + m_stream->deviceBytes()
+            + (m_keptBuffers ? m_keptBuffers->bytes() : 0);
     }
 
 private:
@@ -111,6 +123,13 @@ private:
     [[nodiscard]] std::byte* address(ValueId value) const;
 
     [[nodiscard]] Buffer& block(ValueKind kind) const { return *m_blocks[static_cast<std::size_t>(kind)]; }
+
+    /// The times of one step; mark i of the two in turn has slot 2 i, or 2 i + 1.
+    using Timing = std::vector<float*>; ///< the figures of the marks so far
+
+    [[nodiscard]] std::size_t slotOf(std::size_t timing, std::size_t mark) const { return 2 * mark + timing; }
+
+    void settleTimes(std::size_t timing);
 
     void compile(Backend& backend, int threads, const ProductPrecision& products, Communicator* ranks);
     void bind();
@@ -135,7 +154,12 @@ private:
     std::unique_ptr<Stream> m_stream;
     std::array<std::vector<std::unique_ptr<Kernel>>, phaseCount> m_kernels;
     std::array<std::array<Replay, phaseCount>, 2> m_replays; ///< without and with counting: other addresses
-    std::vector<float*> m_timed; ///< the figures of the marks so far
+    std::array<Timing, 2> m_timings;
+    std::size_t m_timing = 0; ///< of the step that is being enqueued
+    std::size_t m_sentTiming = 0; ///< of the one whose results were sent
+    std::unique_ptr<Parcel> m_parcel; ///< made when it is first needed
+    bool m_sendsCensus = false;
+    std::unique_ptr<Buffer> m_keptBuffers; ///< null: there are none, or no need
     std::map<ValueId, std::uint64_t> m_ahead; ///< the tags of what is on its way
     std::vector<std::byte> m_stepInputs;
     std::vector<std::byte> m_stepOutputs;

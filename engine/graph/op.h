@@ -111,6 +111,9 @@ enum class Op : std::uint8_t {
                   ///< weightSquares; AdamAttributes. taken (fp32 scalar) counts the steps not skipped
     EmaUpdate,    ///< decay(fp32), foundInf, w..., average... -> average...; EmaAttributes. Averages have dtypes of
                   ///< their own
+    ScalerUpdate, ///< foundInf, growthFactor, backoffFactor, growthInterval, isFrozen, scale, tracker, lossScale,
+                  ///< inverseScale -> the last four; scalars, see pytorch_rule.h. The rule's numbers and the tracker
+                  ///< are fp64, all else fp32
 };
 // clang-format on
 // Scalars: foundInf is fp32, 0 or 1; sumSquares, updateSquares and weightSquares are fp64; maxAbs is fp32 and ignores

@@ -88,6 +88,7 @@ constexpr std::array opTable {
     OpDef {Op::SgdUpdate, "sgd_update", 4, any, Fixed, 0, nullptr, nullptr},
     OpDef {Op::AdamUpdate, "adam_update", 7, any, Fixed, 0, nullptr, nullptr},
     OpDef {Op::EmaUpdate, "ema_update", 4, any, Fixed, 0, nullptr, nullptr},
+    OpDef {Op::ScalerUpdate, "scaler_update", 9, 9, Fixed, 0, nullptr, nullptr},
 };
 
 constexpr bool isInEnumOrder()
@@ -97,7 +98,7 @@ constexpr bool isInEnumOrder()
             return false;
         }
     }
-    return opTable.back().op == Op::EmaUpdate;
+    return opTable.back().op == Op::ScalerUpdate;
 }
 
 static_assert(isInEnumOrder(), "opDef() finds a row by its op's number");

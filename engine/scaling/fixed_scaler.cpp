@@ -21,6 +21,8 @@ public:
     {
     }
 
+    [[nodiscard]] std::optional<PytorchRule> deviceRule() const override { return PytorchRule {.isFrozen = true}; }
+
 private:
     std::string move(const ScalerInput& /*step*/) override { return {}; }
 };

@@ -1,6 +1,7 @@
 /// A gradient scaler: multiplies the loss, judges each step, moves the scale.
 #pragma once
 
+#include "engine/scaling/pytorch_rule.h"
 #include "engine/scaling/scaler_family.h"
 
 #include <nlohmann/json_fwd.hpp>
@@ -55,6 +56,10 @@ public:
     /// Overflows until the scale backs off; 0 or less where every further one makes it. Nothing in families that never
     /// wait.
     [[nodiscard]] virtual std::optional<int> hysteresisLeft() const { return std::nullopt; }
+
+    /// The rule by which it moves, with its present settings, if a device can follow it by itself: then scale() and
+    /// growthTracker() are all of its state, and the loss is nothing to it.
+    [[nodiscard]] virtual std::optional<PytorchRule> deviceRule() const { return std::nullopt; }
 
     /// Sets the scale as a person would with GradScaler.update(new_scale): the counters are untouched.
     /// Throws Error (InvalidArgument) unless isUsableScale(scale), or for a family without a scale. Works on a frozen

@@ -1,11 +1,10 @@
 // torch.amp.GradScaler's state machine.
-// Source: pytorch/pytorch, torch/amp/grad_scaler.py and aten/src/ATen/native/cpu/AmpGradScalerKernels.cpp.
+// Source: pytorch/pytorch, torch/amp/grad_scaler.py; its rule is in pytorch_rule.h.
 #include "engine/core/phrase.h"
 #include "engine/scaling/scaler_machine.h"
 #include "engine/scaling/scaler_parameters.h"
 
 #include <array>
-#include <cmath>
 
 namespace mantissa {
 
@@ -32,23 +31,18 @@ public:
 
     [[nodiscard]] std::int64_t growthTracker() const override { return m_tracker; }
 
+    [[nodiscard]] std::optional<PytorchRule> deviceRule() const override
+    {
+        return PytorchRule {number("growth_factor"), number("backoff_factor"), number("growth_interval"), isFrozen()};
+    }
+
 private:
     std::string move(const ScalerInput& step) override
     {
-        if (step.foundInf) {
-            moveTo(scale() * number("backoff_factor")); // no floor: the scale can reach 0 and then stays there
-            m_tracker = 0;
-            return {};
-        }
-        // Equality: a tracker already past a lowered interval waits for an overflow to reset it.
-        if (++m_tracker == whole("growth_interval")) {
-            // The product in double, rounded once.
-            const auto grown = static_cast<float>(scale() * number("growth_factor"));
-            if (std::isfinite(grown)) {
-                moveTo(grown);
-            }
-            m_tracker = 0;
-        }
+        const PytorchScale now {static_cast<float>(scale()), static_cast<double>(m_tracker)};
+        const PytorchScale next = moved(now, *deviceRule(), step.foundInf);
+        moveTo(next.scale);
+        m_tracker = static_cast<std::int64_t>(next.tracker);
         return {};
     }
 

@@ -57,6 +57,8 @@ struct ArmedFaults
     std::vector<std::string> infiniteGradients; ///< parameters
 
     [[nodiscard]] bool touchSamples() const { return nanSamples > 0 || sampleFactor != 1; }
+
+    bool operator==(const ArmedFaults&) const = default;
 };
 
 } // namespace mantissa

@@ -1,5 +1,6 @@
 #include "engine/train/lane.h"
 
+#include "engine/core/clock.h"
 #include "engine/core/error.h"
 #include "engine/formats/convert.h"
 #include "engine/optim/schedule.h"
@@ -14,38 +15,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
-#include <limits>
 #include <string_view>
 
 namespace mantissa {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-/// Adds the time since its last use to a figure.
-class PhaseTimer
-{
-public:
-    void addTo(float& milliseconds)
-    {
-        const Clock::time_point now = Clock::now();
-        milliseconds += std::chrono::duration<float, std::milli>(now - m_last).count();
-        m_last = now;
-    }
-
-private:
-    Clock::time_point m_last = Clock::now();
-};
-
-void tell(const StepWatcher& watcher, StepStage stage)
-{
-    if (watcher) {
-        watcher(stage);
-    }
-}
 
 std::unique_ptr<LossScaler> scalerOf(const LaneConfig& config)
 {
@@ -77,39 +51,6 @@ void copyState(Executor& from, Executor& to)
             to.copyFrom(from, static_cast<ValueId>(source - sources.begin()), target);
         }
     }
-}
-
-/// What rounding did to the gradients of the parameters, by position, that are `wanted`.
-template <typename Wanted> LayerShares sharesOver(const StepGraph& step, const Executor& executor, Wanted wanted)
-{
-    if (!executor.isCounting()) {
-        constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-        return {.flushed = unknown, .subnormal = unknown, .overflowed = unknown};
-    }
-    const auto add = [&executor](Census& sum, ValueId id, Phase phase) {
-        const Census* const census = executor.census(id, phase);
-        sum += census == nullptr ? Census {} : *census;
-    };
-    // Half weights have half gradients, which unscaling rounds once more: what was lost before is zero there.
-    Census computed;
-    for (std::size_t i = 0; i < step.gradientRoundings.size(); ++i) {
-        if (wanted(i) && step.gradientRoundings[i]) {
-            add(computed, *step.gradientRoundings[i], Phase::Backward);
-        }
-    }
-    Census unscaled;
-    for (std::size_t i = 0; i < step.gradients.size(); ++i) {
-        if (wanted(i)) {
-            add(unscaled, step.gradients[i], Phase::Unscale);
-        }
-    }
-    const auto share = [](std::uint64_t count, const Census& of) {
-        return of.total() == 0 ? 0.0 : static_cast<double>(count) / static_cast<double>(of.total());
-    };
-    const Census& last = unscaled.total() == 0 ? computed : unscaled;
-    return {.flushed = share(computed.flushed, computed) + share(unscaled.flushed, unscaled),
-        .subnormal = share(last.subnormal, last),
-        .overflowed = share(computed.overflowed, computed) + share(unscaled.overflowed, unscaled)};
 }
 
 } // namespace
@@ -161,6 +102,7 @@ Lane::~Lane() = default;
 
 void Lane::restoreRank(const LaneState& state)
 {
+    requireBoundary();
     writeTensors(state.tensors);
     if (!state.scaler.empty()) {
         m_scaler->loadState(state.scaler);
@@ -247,6 +189,7 @@ void Lane::compile(const LaneConfig& config)
     }
     const bool beginsAverages = m_executor && m_step.averages.empty();
     m_step = std::move(step);
+    m_scaleOnDevice = m_step.scaler ? std::optional<ScaleOnDevice>(m_step) : std::nullopt;
     m_graph = std::make_shared<const Graph>(m_step.graph);
     m_executor = std::move(executor);
     if (beginsAverages) {
@@ -285,10 +228,19 @@ std::optional<std::int64_t> Lane::queuedBatches() const
     return m_loader->options().queue > 0 ? std::optional(m_loader->ready()) : std::nullopt;
 }
 
+std::uint64_t Lane::batchHash() const
+{
+    return m_begun != nullptr ? m_begun->batchesBefore : m_loader->fingerprint();
+}
+
 double Lane::nextLr() const
 {
-    return m_faults.lrFactor
-        * learningRate(m_config->schedule, m_config->optimizer.lr, m_schedulePosition, m_config->steps);
+    return lrAt(m_schedulePosition);
+}
+
+double Lane::lrAt(std::int64_t position) const
+{
+    return m_faults.lrFactor * learningRate(m_config->schedule, m_config->optimizer.lr, position, m_config->steps);
 }
 
 MemoryBytes Lane::bytes() const
@@ -346,6 +298,7 @@ nlohmann::json Lane::currentValue(const std::string& path) const
 
 Event Lane::setRank(const std::string& path, const nlohmann::json& value)
 {
+    requireBoundary();
     Event event {.kind = EventKind::Set,
         .step = m_nextStep,
         .lane = m_id,
@@ -417,349 +370,11 @@ std::vector<ScriptedEvent> Lane::history() const
     return events;
 }
 
-// --- training ---
-
-StepRecord Lane::stepRank(const StepWatcher& watcher, const NodeWatcher& nodes)
-{
-    StepRecord record;
-    record.step = m_nextStep;
-    record.lane = m_id;
-    record.scale = m_scaler->scale();
-    record.lr = nextLr();
-    if (m_exchange) {
-        m_exchange->begin();
-    }
-    writeScalars();
-    m_executor->startTiming();
-    runMicroBatches(record, watcher, nodes);
-    runBlocks(record, watcher);
-
-    PhaseTimer timer;
-    record.loss = stepLoss(record.droppedMicroBatches);
-    record.lossFinite = std::isfinite(record.loss) && record.droppedMicroBatches == 0;
-    reportGradients(record);
-    reportUpdate(record);
-    record.growthTracker = static_cast<std::int32_t>(m_scaler->growthTracker());
-    const std::optional<int> hysteresis = m_scaler->hysteresisLeft();
-    record.hysteresis = hysteresis ? std::max(*hysteresis, 0) : -1;
-    reportCensus(record);
-    if (m_exchange) {
-        finishRank(record);
-    } else {
-        findOrigin(record);
-    }
-    record.batchHash = batchHash();
-    record.bytes = bytes();
-    timer.addTo(record.timeMs.instrumentsMs);
-    m_faults = {};
-    ++m_nextStep;
-    return record;
-}
-
-void Lane::writeScalars()
-{
-    const auto write = [this](const std::optional<ValueId>& id, double value) {
-        if (id) {
-            m_executor->setScalar(*id, static_cast<float>(value));
-        }
-    };
-    const auto parts = static_cast<double>(m_config->accumulation.steps);
-    write(m_step.lossWeight, m_config->lossWeight);
-    write(m_step.inverseAccumulation, m_config->accumulation.divide ? 1.0 / parts : 1.0);
-    write(m_step.clipLimit, m_config->clip.maxNorm.value_or(m_config->clip.maxValue.value_or(0)));
-    write(m_step.emaDecay, m_config->ema.decay);
-    if (m_step.roundingCounter) {
-        m_executor->setScalar(*m_step.roundingCounter, static_cast<std::int32_t>(m_nextStep & 0x7FFFFFFF));
-    }
-    writeScale();
-    writeLr();
-}
-
-void Lane::writeScale()
-{
-    // A loss that is a factor larger has gradients that are: this is where both enter backward.
-    m_executor->setScalar(m_step.lossScale, static_cast<float>(m_scaler->scale() * m_faults.lossFactor));
-    m_executor->setScalar(m_step.inverseScale, static_cast<float>(1 / m_scaler->unscaleBy()));
-}
-
-void Lane::writeLr()
-{
-    m_executor->setScalar(m_step.lr, static_cast<float>(nextLr()));
-}
-
-/// Returns the milliseconds that it waited for the batch.
-double Lane::feed(std::int64_t microBatch)
-{
-    const Clock::time_point before = Clock::now();
-    const Batch& batch = m_loader->next(m_nextStep, microBatch);
-    const double waited = std::chrono::duration<double, std::milli>(Clock::now() - before).count();
-    if (m_faults.touchSamples() && microBatch == 0) {
-        std::vector<std::byte> samples(batch.samples().begin(), batch.samples().end());
-        spoil(samples);
-        m_executor->write(m_step.input, samples);
-    } else {
-        m_executor->write(m_step.input, batch.samples(), batch.fingerprint);
-    }
-    m_executor->write(m_step.target, batch.answers(), batch.fingerprint);
-    return waited;
-}
-
-/// On the device alone, but for what needs a number of each micro-batch: the guard's count and a scaler per
-/// micro-batch.
-void Lane::runMicroBatches(StepRecord& record, const StepWatcher& watcher, const NodeWatcher& nodes)
-{
-    const auto timeTo = [this](float& milliseconds) { m_executor->timeTo(milliseconds); };
-    const auto run = [&](Phase phase) { nodes ? m_executor->run(phase, nodes) : m_executor->run(phase); };
-    m_executor->clearCensus();
-    timeTo(record.timeMs.instrumentsMs);
-    for (std::int64_t i = 0; i < m_config->accumulation.steps; ++i) {
-        record.timeMs.waitMs += static_cast<float>(feed(i));
-        if (m_step.dropoutCounter) {
-            // Philox takes 32 bits of counter; a run of 2^31 micro-batches would repeat its masks.
-            m_executor->setScalar(*m_step.dropoutCounter,
-                static_cast<std::int32_t>((m_nextStep * m_config->accumulation.steps + i) & 0x7FFFFFFF));
-        }
-        if (m_step.keep) {
-            const bool keepsLast = !m_config->accumulation.zeroGradients;
-            m_executor->setScalar(*m_step.keep, i == 0 ? 0.0F : 1.0F);
-            m_executor->setScalar(*m_step.keepGradients, i == 0 && !keepsLast ? 0.0F : 1.0F);
-        }
-        m_executor->uploadStepInputs();
-        timeTo(record.timeMs.dataMs);
-        tell(watcher, StepStage::Data);
-        timeTo(record.timeMs.instrumentsMs);
-        if (i == 0) {
-            run(Phase::WeightCast);
-        }
-        run(Phase::Forward);
-        timeTo(record.timeMs.forwardMs);
-        tell(watcher, StepStage::Forward);
-        timeTo(record.timeMs.instrumentsMs);
-        run(Phase::Backward);
-        timeTo(record.timeMs.backwardMs);
-        const bool isLast = i + 1 == m_config->accumulation.steps;
-        if (isLast) {
-            spoilGradients();
-        }
-        if (averagesGradients() && (isLast || m_config->parallel.everyMicroBatch)) {
-            m_exchange->averageGradients(*m_executor, m_config->parallel, m_scaler->unscaleBy());
-            timeTo(record.timeMs.backwardMs);
-        }
-        tell(watcher, StepStage::Backward);
-        timeTo(record.timeMs.instrumentsMs);
-        if (m_config->accumulation.guard || m_step.microFoundInf) {
-            m_executor->downloadStepOutputs();
-        }
-        if (m_config->accumulation.guard) {
-            record.droppedMicroBatches += std::isfinite(m_executor->scalar(m_step.microLoss)) ? 0 : 1;
-        }
-        if (m_step.microFoundInf) {
-            updateScaler(microFoundInf(), lossForScaler(m_executor->scalar(m_step.microLoss) * m_faults.lossFactor));
-            writeScale();
-            m_executor->uploadStepInputs();
-        }
-    }
-}
-
-/// What follows backward, in the lane's order. What the host does behind the last block of the device's, in the right
-/// order all of it, waits for the step's results; only where the device goes on afterwards does it need them in
-/// between.
-void Lane::runBlocks(StepRecord& record, const StepWatcher& watcher)
-{
-    const auto run = [&](Phase phase, float& milliseconds) {
-        m_executor->run(phase);
-        m_executor->timeTo(milliseconds);
-    };
-    const auto isHosts = [](StepBlock block) { return block == StepBlock::Update || block == StepBlock::Schedule; };
-    const auto device = std::find_if_not(m_config->order.rbegin(), m_config->order.rend(), isHosts);
-    const auto tail = static_cast<std::size_t>(m_config->order.rend() - device);
-    std::optional<PhaseTimer> atHost;
-    const auto waitForResults = [&] {
-        sendAhead(); // while all that is enqueued runs
-        m_executor->downloadResults();
-        m_executor->timeTo(record.timeMs.instrumentsMs);
-        m_executor->settleTimes();
-        atHost.emplace();
-    };
-    bool hasChecked = false;
-    for (std::size_t i = 0; i < m_config->order.size(); ++i) {
-        const StepBlock block = m_config->order[i];
-        if (i == tail) {
-            waitForResults();
-        }
-        switch (block) {
-        case StepBlock::Unscale:
-            run(Phase::Unscale, record.timeMs.unscaleMs);
-            break;
-        case StepBlock::Check:
-            run(Phase::Check, record.timeMs.unscaleMs);
-            hasChecked = true;
-            if (m_exchange) {
-                shareFoundInf();
-                m_executor->timeTo(record.timeMs.unscaleMs);
-            }
-            break;
-        case StepBlock::Clip:
-            run(Phase::Clip, record.timeMs.clipMs);
-            break;
-        case StepBlock::Step:
-            record.lr = nextLr();
-            run(Phase::Optimizer, record.timeMs.optimizerMs);
-            break;
-        case StepBlock::Update:
-            if (!m_step.microFoundInf) {
-                readCheck(hasChecked, i < tail);
-                updateScaler(m_foundInf, lossForScaler(stepLoss(record.droppedMicroBatches)));
-                writeScale();
-            }
-            break;
-        case StepBlock::Schedule:
-            readCheck(hasChecked, i < tail);
-            advanceSchedule(hasChecked);
-            writeLr();
-            break;
-        }
-        if (isHosts(block) && i < tail) {
-            m_executor->uploadStepInputs(); // the unscaling or the optimizer is still to come
-        }
-        tell(watcher, stageOf(block));
-        if (atHost) {
-            atHost->addTo(record.timeMs.instrumentsMs);
-        } else {
-            m_executor->timeTo(record.timeMs.instrumentsMs);
-        }
-    }
-    if (!atHost) {
-        waitForResults();
-    }
-}
-
-/// The mean over the micro-batches that the guard let pass; NaN if it dropped them all.
-double Lane::stepLoss(std::int32_t dropped) const
-{
-    const auto parts = static_cast<double>(m_config->accumulation.steps);
-    const double toMean = (m_config->accumulation.divide ? parts : 1.0) / (parts - static_cast<double>(dropped));
-    return m_faults.lossFactor * m_executor->scalar(m_step.loss) * toMean;
-}
-
-/// The next step's first micro-batch, if it lies ready.
-void Lane::sendAhead()
-{
-    if (const Batch* const batch = m_loader->ahead()) {
-        m_executor->writeAhead(m_step.input, batch->samples(), batch->fingerprint);
-        m_executor->writeAhead(m_step.target, batch->answers(), batch->fingerprint);
-    }
-}
-
-/// Before this step's check only that of the step before is known.
-void Lane::readCheck(bool hasChecked, bool isToBeRead)
-{
-    if (isToBeRead) {
-        m_executor->downloadStepOutputs();
-    }
-    if (hasChecked) {
-        m_foundInf = m_executor->scalar(m_step.foundInf) != 0;
-    }
-}
-
-void Lane::updateScaler(bool foundInf, double loss)
-{
-    const ScalerVerdict verdict = m_scaler->update({foundInf, loss});
-    if (!verdict.raised.empty()) {
-        throw Error(ErrorCode::Cancelled, verdict.raised);
-    }
-}
-
-/// Whether what the last check found keeps the optimizer from stepping.
-bool Lane::mustSkip() const
-{
-    return m_foundInf && m_scaler->skipsOnNonFinite()
-        && comesBefore(m_config->order, StepBlock::Check, StepBlock::Step);
-}
-
-void Lane::advanceSchedule(bool hasChecked)
-{
-    const bool isSkipped = hasChecked && mustSkip();
-    if (!isSkipped || m_config->schedule.countSkipped) {
-        ++m_schedulePosition;
-    }
-}
-
-void Lane::reportUpdate(StepRecord& record)
-{
-    const auto scalar = [this](ValueId id) { return m_executor->scalar(id); };
-    m_foundInf = scalar(m_step.foundInf) != 0;
-    record.foundInf = m_foundInf;
-    record.skipped = mustSkip();
-    const double weightSquares = scalar(m_step.weightSquares);
-    const double moved = std::sqrt(scalar(m_step.updateSquares))
-        + (m_step.extraUpdateSquares ? std::sqrt(scalar(*m_step.extraUpdateSquares)) : 0.0);
-    record.updateRatio = weightSquares == 0 ? 0.0 : moved / std::sqrt(weightSquares);
-    m_diverged = !std::isfinite(weightSquares);
-}
-
-void Lane::reportGradients(StepRecord& record) const
-{
-    const auto scalar = [this](ValueId id) { return m_executor->scalar(id); };
-    record.gradNorm = std::sqrt(scalar(m_step.sumSquares));
-    record.gradNormClipped = record.gradNorm;
-    record.gradMax = scalar(m_step.maxAbs);
-    if (m_step.clippedSumSquares) {
-        record.gradNormClipped = std::sqrt(scalar(*m_step.clippedSumSquares));
-    }
-    if (m_step.scaledSumSquares) {
-        record.gradNorm = std::sqrt(scalar(*m_step.scaledSumSquares)) / record.scale;
-        record.gradMax = scalar(*m_step.scaledMaxAbs) / record.scale;
-    }
-    if (std::isnan(record.gradNorm)) {
-        record.gradMax = record.gradNorm; // the kernels' maximum passes over NaN
-    }
-}
-
-void Lane::reportCensus(StepRecord& record)
-{
-    const LayerShares all = sharesOver(m_step, *m_executor, [](std::size_t) { return true; });
-    record.flushed = all.flushed;
-    record.overflowed = all.overflowed;
-    record.subnormal = all.subnormal;
-}
-
-LayerShares Lane::layerShares(std::string_view layer) const
-{
-    return sharesOver(m_step, *m_executor, [this, layer](std::size_t parameter) {
-        return belongsTo(m_step.graph.value(m_step.parameters[parameter]).name, layer);
-    });
-}
-
-void Lane::findOrigin(const StepRecord& record)
-{
-    const bool isFinite = record.lossFinite && !record.foundInf;
-    if (isFinite && (record.gradNorm != 0 || record.loss == 0)) {
-        return;
-    }
-    const bool isCounting = m_executor->isCounting();
-    const std::optional<Origin> origin = isFinite ? firstVanished(*m_executor) : firstNonFinite(*m_executor);
-    if (isCounting ? !m_knownOrigins.insert(origin).second : std::exchange(m_saysUnknownOrigin, true)) {
-        return;
-    }
-    const std::string_view what = isFinite ? "The whole gradient is zero"
-        : record.lossFinite                ? "A gradient is not finite"
-                                           : "The loss is not finite";
-    const std::string place = origin ? describe(*origin, m_step.graph) : "";
-    m_newOrigin = Event {.kind = EventKind::Numerics,
-        .step = m_nextStep,
-        .lane = m_id,
-        .path = place,
-        .text = rankPrefix()
-            + (origin            ? fmt::format("{}; first in {}.", what, place)
-                    : isCounting ? fmt::format("{}, but not by a rounding to 16 bits.", what)
-                                 : fmt::format("{}; where is not known, as roundings are not counted.", what))};
-}
-
 // --- results ---
 
 void Lane::readWeights(std::vector<float>& into)
 {
+    requireBoundary();
     // One format for all of them, which lie side by side.
     const DType format = m_executor->graph().value(m_step.parameters.front()).type.dtype;
     std::vector<std::byte> stored(m_executor->kindBytes(ValueKind::Parameter));
@@ -775,6 +390,7 @@ std::string Lane::initialWeightsHash() const
 
 std::string Lane::weightsHash()
 {
+    requireBoundary();
     const std::size_t parameters = m_executor->kindBytes(ValueKind::Parameter);
     std::vector<std::byte> state(parameters + m_executor->kindBytes(ValueKind::Buffer));
     m_executor->readKind(ValueKind::Parameter, std::span(state).first(parameters));
@@ -784,6 +400,7 @@ std::string Lane::weightsHash()
 
 Validation Lane::validate(const std::atomic<bool>& interrupt)
 {
+    requireBoundary();
     if (!m_evaluator) {
         m_evaluator = std::make_unique<Evaluator>(*m_config, m_data, m_backend, m_threads);
     }
@@ -798,16 +415,17 @@ void Lane::validateIfDue(StepRecord& record, const std::atomic<bool>& interrupt)
 {
     const std::int64_t every = m_config->evaluation.every;
     if (every > 0 && m_nextStep % every == 0 && !m_diverged) {
-        PhaseTimer timer;
+        const double before = steadySeconds();
         const Validation validation = validate(interrupt);
         record.validationLoss = validation.loss;
         record.validationAccuracy = validation.accuracy;
-        timer.addTo(record.timeMs.evaluationMs);
+        record.timeMs.evaluationMs += static_cast<float>((steadySeconds() - before) * 1e3);
     }
 }
 
 LaneState Lane::rankState()
 {
+    requireBoundary();
     LaneState state {.config = *m_config,
         .history = m_history,
         .script = m_script,
@@ -864,6 +482,7 @@ std::unique_ptr<Lane> Lane::fp32Twin() const
 
 void Lane::follow(const Lane& other)
 {
+    other.requireBoundary();
     copyState(*other.m_executor, *m_executor);
     m_nextStep = other.m_nextStep;
     m_faults = other.m_faults; // those of rank 0, whose samples are counted over the whole batch

@@ -14,10 +14,13 @@
 #include "engine/train/lane_state.h"
 #include "engine/train/rank_exchange.h"
 #include "engine/train/run_observer.h"
+#include "engine/train/scale_on_device.h"
+#include "engine/train/step_flight.h"
 #include "engine/train/step_graph.h"
 #include "engine/train/step_record.h"
 #include "engine/train/step_stage.h"
 
+#include <array>
 #include <atomic>
 #include <map>
 #include <memory>
@@ -66,7 +69,7 @@ public:
 
     [[nodiscard]] int castsPerStep() const { return m_step.castsPerStep; }
 
-    [[nodiscard]] std::uint64_t batchHash() const { return m_loader->fingerprint(); }
+    [[nodiscard]] std::uint64_t batchHash() const;
 
     /// Micro-batches that lie ready; nothing if the lane's steps gather their own.
     [[nodiscard]] std::optional<std::int64_t> queuedBatches() const;
@@ -91,6 +94,33 @@ public:
     /// Trains one step. Steady steps allocate nothing. Throws Error (BackendFailure) if the device fails.
     /// `nodes` sees every node of the forward and backward passes.
     StepRecord step(const StepWatcher& watcher = {}, const NodeWatcher& nodes = {});
+
+    // --- the same in three parts, for who enqueues a step before the numbers of the one before are there ---
+    // In between, the lane is as the last collected step left it: nothing may be set or read on the device, which
+    // throws Error (Internal), until collect(), or discard(). A lane of several ranks makes whole steps only.
+
+    /// Enqueues a step as far as its gradients are ready for the optimizer. After collect(), or before it: where the
+    /// lane canRunAhead(), behind complete().
+    void begin(const StepWatcher& watcher = {}, const NodeWatcher& nodes = {});
+    /// Enqueues the rest of what was begun: all that changes weights, optimizer and scale, and the way of the numbers
+    /// to the host.
+    void complete(const StepWatcher& watcher = {});
+    /// Waits for the numbers of the step that was completed, not for one that was begun behind it.
+    StepRecord collect(const StepWatcher& watcher = {});
+    /// Forgets what was begun: the lane goes on as if it had not been.
+    void discard();
+
+    [[nodiscard]] bool hasBegun() const { return m_begun != nullptr; }
+
+    /// Whether nothing that the next step needs is known only from the numbers of this one. Of the step that comes
+    /// next, or is begun.
+    [[nodiscard]] bool canRunAhead() const;
+
+    /// Whether the experiment wants something changed before that step.
+    [[nodiscard]] bool isScriptDue(std::int64_t step) const
+    {
+        return !m_script.empty() && m_script.front().step <= step;
+    }
 
     /// Whether the steps to come count what rounding did; see Executor. Without it a record's shares are NaN, and the
     /// origin of what is not finite stays unknown.
@@ -171,15 +201,18 @@ private:
     void startAverages();
     [[nodiscard]] std::unique_ptr<BatchLoader> makeLoader(const LaneConfig& config) const;
     void writeTensors(const std::vector<StateTensor>& tensors);
-    double feed(std::int64_t microBatch);
-    void writeScalars();
+    void requireBoundary() const;
+    [[nodiscard]] std::size_t firstOfSecondHalf() const;
+    [[nodiscard]] std::size_t firstBehindResults() const;
+    [[nodiscard]] double lrAt(std::int64_t position) const;
+    double feed(std::int64_t step, std::int64_t microBatch);
+    void writeScalars(const StepRecord& record);
     void writeScale();
-    void writeLr();
     void runMicroBatches(StepRecord& record, const StepWatcher& watcher, const NodeWatcher& nodes);
-    void runBlocks(StepRecord& record, const StepWatcher& watcher);
+    void runBlocks(StepRecord& record, std::size_t first, std::size_t end, const StepWatcher& watcher);
+    void runOnHost(StepBlock block, bool hasChecked, const StepRecord& record);
     [[nodiscard]] double stepLoss(std::int32_t dropped) const;
     void sendAhead();
-    void readCheck(bool hasChecked, bool isToBeRead);
     void updateScaler(bool foundInf, double loss);
     void advanceSchedule(bool hasChecked);
     [[nodiscard]] bool mustSkip() const;
@@ -215,6 +248,10 @@ private:
     std::shared_ptr<const Graph> m_graph; ///< of m_step, to be looked at from any thread
     std::unique_ptr<Executor> m_executor;
     std::unique_ptr<LossScaler> m_scaler;
+    std::optional<ScaleOnDevice> m_scaleOnDevice; ///< nothing: the host alone moves the scale
+    std::array<StepFlight, 2> m_flights; ///< even steps and odd ones
+    StepFlight* m_begun = nullptr; ///< its first half is enqueued
+    StepFlight* m_completed = nullptr; ///< both are, and its numbers are on their way
     std::int64_t m_nextStep = 0;
     std::int64_t m_schedulePosition = 0;
     bool m_foundInf = false; ///< by the last check

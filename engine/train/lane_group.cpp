@@ -88,6 +88,7 @@ struct LaneGroup::Member
     std::vector<Event> early; ///< happened before the start: told to the observers after it
     std::vector<float> weights; ///< for measuring distances
     StepRecord newest; ///< of the step just trained
+    bool goesOn = false; ///< the next step is to be begun before this one's numbers are there
     std::string failure;
     bool isCancelled = false; ///< the failure is that a stop was asked for in mid-step
     std::shared_ptr<const Checkpoint> kept; ///< over several processes: of a step boundary, should the next step fail
@@ -123,6 +124,22 @@ struct LaneGroup::Member
             && keepSeconds <= mostOfTraining * (trainingSeconds - keptAtSeconds)) {
             keepState();
         }
+    }
+
+    /// A step that nobody looks into.
+    StepRecord train()
+    {
+        if (!lane->hasBegun() && !goesOn) {
+            return lane->step();
+        }
+        if (!lane->hasBegun()) {
+            lane->begin();
+        }
+        lane->complete();
+        if (goesOn) {
+            lane->begin();
+        }
+        return lane->collect();
     }
 
     [[nodiscard]] bool canStep() const { return !isEnded && lane->nextStep() < lane->config()->steps; }
@@ -369,14 +386,16 @@ void LaneGroup::stepMember(std::size_t index)
     const double before = steadySeconds();
     try {
         const bool isSampled = m_options.sampling.isDue(stepping.lane->nextStep()) || stepping.samplesNext;
-        stepping.lane->setCounting(isSampled || m_options.sampling.countsEveryStep);
+        if (!stepping.lane->hasBegun()) {
+            stepping.lane->setCounting(isSampled || m_options.sampling.countsEveryStep);
+        }
         if (isSampled) {
             stepping.sample = std::make_shared<StepSample>();
             const bool keepsElements = m_options.sampling.keepsElementsOf == stepping.lane->nextStep();
             m_records[index] = stepping.sampler.step(*stepping.lane, *stepping.sample, keepsElements);
             stepping.samplesNext = false;
         } else {
-            m_records[index] = stepping.lane->step();
+            m_records[index] = stepping.train();
         }
         stepping.trainingSeconds += steadySeconds() - before;
         stepping.lane->validateIfDue(m_records[index], m_interrupt);
@@ -388,7 +407,26 @@ void LaneGroup::stepMember(std::size_t index)
     }
 }
 
-std::span<const StepRecord> LaneGroup::step()
+bool LaneGroup::hasBegun() const
+{
+    return std::ranges::any_of(m_members, [](const auto& member) { return member->lane->hasBegun(); });
+}
+
+/// Nothing looks at the lane, or changes it, between its next step and the one behind that.
+bool LaneGroup::mayRunAhead(const Member& member) const
+{
+    const Lane& lane = *member.lane;
+    const std::int64_t now = lane.nextStep();
+    const auto isMultiple = [](std::int64_t step, std::int64_t every) { return every > 0 && step % every == 0; };
+    const bool isLookedInto = m_options.sampling.isDue(now) || m_options.sampling.isDue(now + 1) || member.samplesNext;
+    const bool isLookedAt = isMultiple(now, m_options.baselineInterval)
+        || isMultiple(now + 1, m_options.snapshotInterval) || isMultiple(now + 1, lane.config()->evaluation.every)
+        || m_checkpoints.isDue(lane.id(), now + 1);
+    return lane.canRunAhead() && now + 1 < lane.config()->steps && !lane.isScriptDue(now + 1) && !isLookedInto
+        && !isLookedAt && member.watch.isEmpty() && !m_lockstep;
+}
+
+std::span<const StepRecord> LaneGroup::step(Next next)
 {
     m_pauseReason.clear();
     m_stepping.clear();
@@ -410,6 +448,7 @@ std::span<const StepRecord> LaneGroup::step()
                 endIfDone(*member); // a script ended it here
                 continue;
             }
+            member->goesOn = next == Next::Step && mayRunAhead(*member);
             m_stepping.push_back(member.get());
         }
     }
@@ -531,6 +570,9 @@ void LaneGroup::measureDistances()
 
 void LaneGroup::keepIfDue(Member& member)
 {
+    if (member.lane->hasBegun()) {
+        return; // what is due by the clock is so behind the next step too, of which it lets no other be begun
+    }
     try {
         saveIfDue(member);
         if (member.failure.empty()) {
@@ -887,6 +929,7 @@ void LaneGroup::end(Member& member, RunStatus status, const std::string& message
     summary.message = message;
     summary.finalScale = member.lane->scale();
     try {
+        member.lane->discard(); // a step that was begun before it was known that the lane ends here
         summary.weightsHash = member.lane->weightsHash();
     } catch (const std::exception&) {
         summary.weightsHash.clear(); // the device does not answer any more, which the message says

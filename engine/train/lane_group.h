@@ -33,9 +33,16 @@ public:
     LaneGroup(const LaneGroup&) = delete;
     LaneGroup& operator=(const LaneGroup&) = delete;
 
+    /// What follows a step: another one at once, or something else, for which all lanes stand still at its end.
+    enum class Next : bool { Anything, Step };
+
     /// One step of every lane that is furthest behind, so that a lane added late catches up. The records are valid
-    /// until the next call; empty when no lane can step.
-    std::span<const StepRecord> step();
+    /// until the next call; empty when no lane can step. If a step is next, lanes that can and of which nothing else is
+    /// wanted in between have begun it when this one's records are there.
+    std::span<const StepRecord> step(Next next = Next::Anything);
+
+    /// Whether some lane has begun a step that is not recorded. Then step() is all that may be called, and stopAll().
+    [[nodiscard]] bool hasBegun() const;
 
     /// Of the step just trained, for the lanes in which it was looked at. Valid as the records.
     [[nodiscard]] std::span<const std::shared_ptr<const StepSample>> samples() const { return m_samples; }
@@ -124,6 +131,7 @@ private:
     void keepState(Member& member);
     void start(Member& member);
     void stepMember(std::size_t index);
+    [[nodiscard]] bool mayRunAhead(const Member& member) const;
     void reportRanks();
     void reportSamples();
     void measureDistances();

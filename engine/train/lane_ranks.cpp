@@ -97,6 +97,7 @@ Event Lane::set(const std::string& path, const nlohmann::json& value)
 
 void Lane::setCounting(bool counts)
 {
+    requireBoundary();
     m_executor->setCounting(counts);
     if (m_others) {
         for (const auto& other : m_others->lanes()) {

@@ -133,6 +133,9 @@ void Session::Worker::loop()
 {
     while (!m_quit.load(std::memory_order_acquire)) {
         if (m_hasCommands.load(std::memory_order_acquire)) {
+            if (m_lanes->hasBegun()) {
+                trainOneStep();
+            }
             applyCommands();
             publish();
         }
@@ -195,7 +198,10 @@ void Session::Worker::applyCommands()
 
 void Session::Worker::trainOneStep()
 {
-    for (const StepRecord& record : m_lanes->step()) {
+    const bool pausesBehind = m_pauseAt && m_lanes->nextStep() + 1 >= *m_pauseAt;
+    const bool goesOn = !pausesBehind && m_speedLimit == 0 && !m_hasCommands.load(std::memory_order_acquire)
+        && !m_quit.load(std::memory_order_acquire);
+    for (const StepRecord& record : m_lanes->step(goesOn ? LaneGroup::Next::Step : LaneGroup::Next::Anything)) {
         m_records.push(record);
     }
     for (const RankRecord& record : m_lanes->rankRecords()) {

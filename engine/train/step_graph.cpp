@@ -38,6 +38,16 @@ bool skipsOnNonFinite(const LaneConfig& lane)
     return lane.scaler && makeScaler(*lane.scaler)->skipsOnNonFinite();
 }
 
+/// Whether the device moves the scale: by a rule that it knows, behind the optimizer, judging the step's own check.
+bool scalesOnDevice(const LaneConfig& lane)
+{
+    constexpr std::size_t hosts = 2;
+    const bool endsWithStep
+        = blocksBehindResults(lane.order) == hosts && lane.order[stepBlockCount - hosts - 1] == StepBlock::Step;
+    return endsWithStep && lane.scaler && makeScaler(*lane.scaler)->deviceRule() && !lane.accumulation.guard
+        && !lane.accumulation.scalerPerMicroBatch && !lane.parallel.isOn();
+}
+
 /// "fc1" for "fc1.weight": what holds the parameter.
 std::string_view layerOf(std::string_view parameter)
 {
@@ -77,8 +87,7 @@ public:
         if (model.hasDropout) {
             m_step.dropoutCounter = cast.values[model.dropoutCounter];
         }
-        m_step.lossScale = stepInput("loss_scale");
-        m_step.inverseScale = stepInput("inverse_scale");
+        addScale();
         m_step.lr = stepInput("lr");
         differentiateLoss(cast.values[model.loss]);
         m_step.foundInf = stepOutput("found_inf", DType::Float32);
@@ -95,9 +104,9 @@ public:
     }
 
 private:
-    ValueId stepInput(const char* name)
+    ValueId stepInput(const char* name, DType dtype = DType::Float32)
     {
-        return m_step.graph.addValue({name, {DType::Float32, {}}, ValueKind::StepInput});
+        return m_step.graph.addValue({name, {dtype, {}}, ValueKind::StepInput});
     }
 
     ValueId stepOutput(std::string name, DType dtype)
@@ -110,6 +119,34 @@ private:
         return m_step.graph.append(
             {.op = Op::Scale, .name = name, .attributes = {}, .inputs = {x, factor}, .outputs = {}},
             {std::string(name) + ".out"})[0];
+    }
+
+    void addScale()
+    {
+        if (!scalesOnDevice(m_lane)) {
+            m_step.lossScale = stepInput("loss_scale");
+            m_step.inverseScale = stepInput("inverse_scale");
+            return;
+        }
+        m_step.lossScale = stepOutput("loss_scale", DType::Float32);
+        m_step.inverseScale = stepOutput("inverse_scale", DType::Float32);
+        m_step.scaler = ScalerValues {.growthFactor = stepInput("growth_factor", DType::Float64),
+            .backoffFactor = stepInput("backoff_factor", DType::Float64),
+            .growthInterval = stepInput("growth_interval", DType::Float64),
+            .isFrozen = stepInput("is_frozen"),
+            .scale = stepOutput("scale", DType::Float32),
+            .tracker = stepOutput("growth_tracker", DType::Float64)};
+    }
+
+    void appendScaler()
+    {
+        const ScalerValues& scaler = *m_step.scaler;
+        const std::vector<ValueId> moved {scaler.scale, scaler.tracker, m_step.lossScale, m_step.inverseScale};
+        m_step.graph.addNode({Op::ScalerUpdate, "scaler", {},
+            together(
+                {{m_step.foundInf, scaler.growthFactor, scaler.backoffFactor, scaler.growthInterval, scaler.isFrozen},
+                    moved}),
+            moved, Phase::Optimizer, {}});
     }
 
     void differentiateLoss(ValueId loss)
@@ -253,6 +290,10 @@ private:
             appendOptimizer();
             break;
         case StepBlock::Update:
+            if (m_step.scaler) {
+                appendScaler();
+            }
+            break; // else the host's
         case StepBlock::Schedule:
             break; // the host's
         }
@@ -461,7 +502,8 @@ bool needsNewGraph(const LaneConfig& from, const LaneConfig& to)
         || from.clip.perLayer != to.clip.perLayer || from.order != to.order
         || (from.ema.decay == 0) != (to.ema.decay == 0) || from.ema.format != to.ema.format
         || from.ema.countSkipped != to.ema.countSkipped || from.accumulation != to.accumulation
-        || withoutRate(from.optimizer) != withoutRate(to.optimizer) || skipsOnNonFinite(from) != skipsOnNonFinite(to);
+        || withoutRate(from.optimizer) != withoutRate(to.optimizer) || skipsOnNonFinite(from) != skipsOnNonFinite(to)
+        || scalesOnDevice(from) != scalesOnDevice(to);
 }
 
 } // namespace mantissa

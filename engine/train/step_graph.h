@@ -10,6 +10,19 @@
 
 namespace mantissa {
 
+/// Scalars of a loss scale that the device moves, with the optimizer.
+struct ScalerValues
+{
+    // Which the host writes: the rule's numbers.
+    ValueId growthFactor = 0; ///< fp64, as the next two
+    ValueId backoffFactor = 0;
+    ValueId growthInterval = 0;
+    ValueId isFrozen = 0;
+    // Which stay on the device from step to step, and are read like other results.
+    ValueId scale = 0;
+    ValueId tracker = 0; ///< fp64
+};
+
 struct StepGraph
 {
     Graph graph;
@@ -26,8 +39,10 @@ struct StepGraph
     ValueId target = 0;
     std::optional<ValueId> dropoutCounter; ///< int32: differs for every micro-batch of a run
 
+    std::optional<ScalerValues> scaler; ///< nothing: the host moves the scale
+
     // Scalars the host writes. Optional ones exist if the settings need them.
-    ValueId lossScale = 0;
+    ValueId lossScale = 0; ///< with a scaler it stays on the device, and so does the next
     ValueId inverseScale = 0;
     ValueId lr = 0;
     std::optional<ValueId> lossWeight;

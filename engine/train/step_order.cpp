@@ -40,6 +40,12 @@ bool comesBefore(const StepOrder& order, StepBlock first, StepBlock second)
     return std::ranges::find(order, first) < std::ranges::find(order, second);
 }
 
+std::size_t blocksBehindResults(const StepOrder& order)
+{
+    const auto isHosts = [](StepBlock block) { return block == StepBlock::Update || block == StepBlock::Schedule; };
+    return static_cast<std::size_t>(std::find_if_not(order.rbegin(), order.rend(), isHosts) - order.rbegin());
+}
+
 StepOrder withClip(StepOrder order, ClipOrder clip)
 {
     if (clip == ClipOrder::Off || clip == clipOrderOf(order)) {

@@ -37,6 +37,10 @@ std::optional<StepOrder> orderFromNames(const std::vector<std::string>& names);
 
 bool comesBefore(const StepOrder& order, StepBlock first, StepBlock second);
 
+/// How many blocks at its end are the host's: they need a step's results, and nothing on the device waits for them. 0
+/// to 2.
+std::size_t blocksBehindResults(const StepOrder& order);
+
 /// The order with the clipping moved to the side of the unscaling that `clip` asks for, if it is not there already.
 StepOrder withClip(StepOrder order, ClipOrder clip);
 

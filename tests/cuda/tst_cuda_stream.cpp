@@ -229,8 +229,8 @@ void TstCudaStream::aSteadyStepWaitsOnceAndAllocatesNothing()
     for (const char* const call : allocations) {
         QVERIFY2(callsOf(call) == 0, call);
     }
-    // The results, and the times, which are there by then.
-    QCOMPARE(callsOf("cudaStreamSynchronize"), std::uint64_t {2});
+    QCOMPARE(callsOf("cudaStreamSynchronize"), std::uint64_t {0}); // the results have an event of their own
+    QVERIFY(callsOf("cudaEventSynchronize") > 0);
     QVERIFY(callsOf("cudaGraphLaunch") >= 3);
     QVERIFY(callsOf("cudaLaunchKernelEx") <= 6); // phases of one kernel need no graph
 }
@@ -282,7 +282,7 @@ void TstCudaStream::measuresOnTheDevice()
 {
     host_layer::setStreams(host_layer::Streams::Lazy); // nothing runs while it is enqueued
     const auto lane = laneOn("cuda", mlp({fp16, R"({"clip": {"order": "unscale-then-clip", "max_norm": 1},
-        "accumulation": {"steps": 40}})"}));
+        "accumulation": {"steps": 40}})"})); // more than there are marks
     for (const StepRecord& record : train(*lane, 3)) {
         const PhaseTimes& times = record.timeMs;
         for (const float time : {times.forwardMs, times.backwardMs, times.unscaleMs, times.clipMs, times.optimizerMs}) {

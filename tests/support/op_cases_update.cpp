@@ -305,6 +305,52 @@ OpCase emaCase(const CaseSpec& spec, DType format, double decay, bool foundInf, 
     return out;
 }
 
+/// A scale that moves: what a step found, the rule, and what the step began with.
+struct ScalerCase
+{
+    const char* name;
+    bool foundInf;
+    double growthFactor;
+    double backoffFactor;
+    double growthInterval;
+    bool isFrozen;
+    double scale;
+    double tracker;
+    double lossScale;
+    double inverseScale;
+};
+
+constexpr ScalerCase scalerCases[] {
+    {"counts", false, 2, 0.5, 5, false, 1024, 3, 1024, 0x1p-10},
+    {"grows, by a factor that rounds", false, 1.3, 0.7, 5, false, 1000.1F, 4, 1, 1},
+    {"backs off, by a factor that rounds", true, 1.3, 0.7, 5, false, 1000.1F, 4, 1, 1},
+    {"is past a lowered interval", false, 2, 0.5, 5, false, 1024, 5, 1024, 0x1p-10},
+    {"never grows", false, 2, 0.5, 0, false, 1024, 7e9, 1024, 0x1p-10},
+    {"does not grow to infinity", false, 2, 0.5, 1, false, 0x1p127, 0, 0x1p127, 0x1p-127},
+    {"backs off to 0", true, 2, 0.5, 5, false, 0x1p-149, 3, 0x1p-149, 1},
+    {"is frozen", false, 2, 0.5, 5, true, 1024, 4, 4096, 0x1p-10},
+    {"is frozen, with an overflow", true, 2, 0.5, 5, true, 1024, 4, 4096, 0x1p-10},
+    {"ends a spike of the loss", false, 2, 0.5, 5, false, 1024, 1, 4096, 0x1p-10},
+};
+
+OpCase scalerCase(const ScalerCase& given)
+{
+    const auto single = [](double value) { return HostTensor::scalar(DType::Float32, value); };
+    const auto wide = [](double value) { return HostTensor::scalar(DType::Float64, value); };
+    OpCase out;
+    out.name = given.name;
+    out.call.op = Op::ScalerUpdate;
+    out.call.inputs = {single(given.foundInf ? 1 : 0), wide(given.growthFactor), wide(given.backoffFactor),
+        wide(given.growthInterval), single(given.isFrozen ? 1 : 0), single(given.scale), wide(given.tracker),
+        single(given.lossScale), single(given.inverseScale)};
+    addInPlace(out, 5, 4, noError());
+    if (!given.isFrozen) {
+        // The scale is rounded before it is inverted.
+        out.rules.back().bound = [](const Exact& exact, std::int64_t) { return unit * exact.out(3, 0); };
+    }
+    return out;
+}
+
 } // namespace
 
 std::vector<OpCase> updateCases(Op op, const CaseSpec& spec, RandomValues& random)
@@ -350,6 +396,11 @@ std::vector<OpCase> updateCases(Op op, const CaseSpec& spec, RandomValues& rando
                 cases.push_back(emaCase(spec, format, decay, false, false, random));
                 cases.push_back(emaCase(spec, format, decay, true, true, random));
             }
+        }
+        return cases;
+    case Op::ScalerUpdate:
+        for (const ScalerCase& given : scalerCases) {
+            cases.push_back(scalerCase(given));
         }
         return cases;
     default:

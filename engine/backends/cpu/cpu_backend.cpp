@@ -295,6 +295,8 @@ std::unique_ptr<Kernel> CpuBackend::prepare(const KernelRequest& request)
         return cpu::makeAdam(request);
     case Op::EmaUpdate:
         return cpu::makeEma(request);
+    case Op::ScalerUpdate:
+        return cpu::makeScaler(request);
     }
     throw Error(ErrorCode::UnsupportedDtype, "The CPU backend does not know this operation.");
 }

@@ -45,6 +45,7 @@ std::unique_ptr<Kernel> makeClip(const KernelRequest& request); ///< ClipByNorm,
 std::unique_ptr<Kernel> makeSgd(const KernelRequest& request);
 std::unique_ptr<Kernel> makeAdam(const KernelRequest& request);
 std::unique_ptr<Kernel> makeEma(const KernelRequest& request);
+std::unique_ptr<Kernel> makeScaler(const KernelRequest& request);
 
 // --- checks shared by the makers ---
 

@@ -3,7 +3,9 @@
 #include "engine/backends/cuda/launch_kernel.h"
 #include "engine/core/error.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -33,9 +35,43 @@ private:
     cudaGraphExec_t m_executable;
 };
 
-bool wantsGraphs()
+/// Page-locked memory, and the event behind the copies into it.
+class PinnedParcel final : public Parcel
 {
-    const char* const value = std::getenv("MANTISSA_CUDA_GRAPHS");
+public:
+    PinnedParcel(cudaStream_t stream, std::size_t bytes)
+        : m_stream(stream)
+        , m_memory(std::max<std::size_t>(bytes, 1))
+    {
+    }
+
+    void add(const void* device, std::size_t bytes) override
+    {
+        check(cudaMemcpyAsync(m_memory.data() + m_used, device, bytes, cudaMemcpyDeviceToHost, m_stream),
+            "copy from the GPU");
+        m_used += bytes;
+    }
+
+    void seal() override { m_isThere.record(m_stream); }
+
+    std::span<const std::byte> open() override
+    {
+        const std::size_t used = std::exchange(m_used, 0);
+        m_isThere.wait("finish a step");
+        return {m_memory.data(), used};
+    }
+
+private:
+    cudaStream_t m_stream;
+    PinnedMemory m_memory;
+    Event m_isThere {Event::Use::Order};
+    std::size_t m_used = 0;
+};
+
+/// Unless a variable of the environment is 0.
+bool isWanted(const char* variable)
+{
+    const char* const value = std::getenv(variable);
     return value == nullptr || std::string_view(value) != "0";
 }
 
@@ -51,7 +87,8 @@ cudaStream_t createStream()
 
 CudaStream::CudaStream()
     : m_stream(createStream())
-    , m_usesGraphs(wantsGraphs())
+    , m_usesGraphs(isWanted("MANTISSA_CUDA_GRAPHS"))
+    , m_runsAhead(isWanted("MANTISSA_CUDA_AHEAD"))
 {
 }
 
@@ -99,6 +136,11 @@ void CudaStream::synchronize()
         check(status, "finish a step");
     }
     m_landing.deliver();
+}
+
+std::unique_ptr<Parcel> CudaStream::createParcel(std::size_t bytes)
+{
+    return std::make_unique<PinnedParcel>(m_stream, bytes);
 }
 
 void CudaStream::uploadAhead(void* device, const void* host, std::size_t bytes)

@@ -16,7 +16,8 @@ namespace mantissa::cuda {
 class CudaStream final : public Stream
 {
 public:
-    /// Records graphs unless MANTISSA_CUDA_GRAPHS is 0 in the environment.
+    /// Records graphs unless MANTISSA_CUDA_GRAPHS is 0 in the environment, and runs ahead unless MANTISSA_CUDA_AHEAD
+    /// is.
     CudaStream();
     ~CudaStream() override;
     CudaStream(const CudaStream&) = delete;
@@ -27,6 +28,9 @@ public:
     void fillZero(void* device, std::size_t bytes) override;
     void copy(void* target, const void* source, std::size_t bytes) override;
     void synchronize() override;
+    std::unique_ptr<Parcel> createParcel(std::size_t bytes) override;
+
+    [[nodiscard]] bool runsAhead() const override { return m_runsAhead; }
 
     void uploadAhead(void* device, const void* host, std::size_t bytes) override;
     bool uploadTaken(void* device) override;
@@ -64,6 +68,7 @@ private:
     cudaStream_t m_stream = nullptr;
     cudaStream_t m_copies = nullptr; ///< beside the first; made when it is needed
     bool m_usesGraphs;
+    bool m_runsAhead;
     UploadRing m_uploads;
     UploadRing m_uploadsAhead;
     Landing m_landing;

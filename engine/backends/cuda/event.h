@@ -27,7 +27,7 @@ public:
     /// none.
     void orderBefore(cudaStream_t stream) const { check(cudaStreamWaitEvent(stream, m_event, 0), "put work in order"); }
 
-    void wait() const { check(cudaEventSynchronize(m_event), "finish a copy"); }
+    void wait(const char* work = "finish a copy") const { check(cudaEventSynchronize(m_event), work); }
 
     [[nodiscard]] float millisecondsSince(const Event& earlier) const
     {

@@ -64,4 +64,7 @@ std::unique_ptr<Kernel> makeSgd(const KernelRequest& request, const Context& con
 std::unique_ptr<Kernel> makeAdam(const KernelRequest& request, const Context& context);
 std::unique_ptr<Kernel> makeEma(const KernelRequest& request, const Context& context);
 
+// scaler_ops.cpp
+std::unique_ptr<Kernel> makeScaler(const KernelRequest& request, const Context& context);
+
 } // namespace mantissa::cuda

@@ -95,6 +95,7 @@ constexpr std::array table {
     Entry {Op::SgdUpdate, "ssf&", "f&", makeSgd},
     Entry {Op::AdamUpdate, "ssf&", "f&", makeAdam},
     Entry {Op::EmaUpdate, "ssf*", "f*", makeEma},
+    Entry {Op::ScalerUpdate, "sdddssdss", "sdss", makeScaler},
 };
 
 bool accepts(char letter, DType dtype)

@@ -1,5 +1,5 @@
 # The sources of the CUDA backend: nvcc compiles the kernels for the plug-in, and the tests compile the same files as C++.
-set(MANTISSA_CUDA_KERNELS attention elementwise group layout losses norm reduce softmax windows)
+set(MANTISSA_CUDA_KERNELS attention elementwise group layout losses norm reduce scaler softmax windows)
 list(TRANSFORM MANTISSA_CUDA_KERNELS REPLACE "(.+)" "${CMAKE_CURRENT_LIST_DIR}/kernels/\\1.cu")
 # cuDNN is looked for when the program runs; its header, of version 9, when this is built.
 find_path(MANTISSA_CUDNN_HEADERS cudnn.h HINTS ENV CUDNN_PATH ENV CUDA_PATH PATHS /usr/local/cuda/include PATH_SUFFIXES include)
@@ -11,7 +11,7 @@ if(MANTISSA_CUDNN_HEADERS AND EXISTS ${MANTISSA_CUDNN_HEADERS}/cudnn_version.h)
     endif()
 endif()
 set(MANTISSA_CUDA_SOURCES attention_ops cuda_backend cuda_call cuda_stream device_memory elementwise_ops group_ops kernel_table layout_ops
-                          loss_ops matmul operands pinned_memory plugin row_ops window_ops)
+                          loss_ops matmul operands pinned_memory plugin row_ops scaler_ops window_ops)
 if(MANTISSA_HAS_CUDNN)
     list(APPEND MANTISSA_CUDA_SOURCES dnn_conv dnn_library)
 else()

@@ -83,6 +83,7 @@ constexpr std::array table {
     KernelEntry {Op::SgdUpdate, "ffn*", "ff*", sgdUpdate},
     KernelEntry {Op::AdamUpdate, "ffn*", "fff*", adamUpdate},
     KernelEntry {Op::EmaUpdate, "ff*", "*", emaUpdate},
+    KernelEntry {Op::ScalerUpdate, "fffffffff", "ffff", scalerUpdate},
 };
 
 bool isFloating(DType dtype)

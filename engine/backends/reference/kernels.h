@@ -105,4 +105,7 @@ void sgdUpdate(const Operands& operands);
 void adamUpdate(const Operands& operands);
 void emaUpdate(const Operands& operands);
 
+// scaler.cpp
+void scalerUpdate(const Operands& operands);
+
 } // namespace mantissa::reference

@@ -243,6 +243,16 @@ std::size_t liveAllocations()
     return layer().allocations.size() + layer().pinned.size();
 }
 
+std::size_t pendingWork()
+{
+    const auto lock = locked();
+    std::size_t sum = 0;
+    for (const cudaStream_t stream : layer().alive) {
+        sum += stream->queue.size();
+    }
+    return sum;
+}
+
 std::size_t usedBytes()
 {
     const auto lock = locked();

@@ -40,6 +40,8 @@ void failOnce(const std::string& name);
 std::string failedCall();
 /// Why the last kernel failed that did what a device cannot.
 std::string lastFault();
+/// Pieces of work that are enqueued and have not run: with Lazy streams, what nothing has waited for.
+std::size_t pendingWork();
 /// Memory of the device that is in use.
 std::size_t usedBytes();
 /// Allocations that are not freed, on the device and page-locked.

@@ -417,4 +417,34 @@ void runAdam(const AdamSetting& setting, const Group& group, const UpdateScalars
 /// weight: the weights; stateIn[0] and next: the averages.
 void runEma(const Group& group, const float* decay, const float* foundInf, bool skipOnNonFinite, cudaStream_t stream);
 
+// --- scaler.cu ---
+
+struct ScalerRule
+{
+    const float* foundInf;
+    const double* growthFactor;
+    const double* backoffFactor;
+    const double* growthInterval;
+    const float* isFrozen;
+};
+
+struct ScaleIn
+{
+    const float* scale;
+    const double* tracker;
+    const float* lossScale;
+    const float* inverseScale;
+};
+
+struct ScaleOut
+{
+    float* scale;
+    double* tracker;
+    float* lossScale;
+    float* inverseScale;
+};
+
+/// `next` may be `now`.
+void runScaler(const ScalerRule& rule, const ScaleIn& now, const ScaleOut& next, cudaStream_t stream);
+
 } // namespace mantissa::cuda
