@@ -73,6 +73,7 @@ public:
     void readKind(ValueKind kind, std::span<std::byte> bytes); ///< a whole block, waits
     void writeKind(ValueKind kind, std::span<const std::byte> bytes); ///< waits
     [[nodiscard]] std::size_t kindBytes(ValueKind kind) const;
+    MeanFindings averageGradients(GradientMean& mean, const MeanRule& rule); ///< the whole block; waits
 
     // --- census of every half output, as counted since clearCensus() ---
     /// Whether roundings are counted, which they are until told otherwise. Nothing else that is computed changes by it.

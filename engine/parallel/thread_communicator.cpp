@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
+#include <thread>
 
 namespace mantissa {
 
@@ -70,6 +71,12 @@ public:
             std::ranges::copy(m_sent, bytes.begin());
         }
         meet();
+    }
+
+    void throwIfAnyFailed()
+    {
+        const std::lock_guard lock(m_mutex);
+        throwIfFailed();
     }
 
     void fail(int rank, const std::string& why)
@@ -159,6 +166,15 @@ void ThreadCommunicator::allGather(std::span<const double> own, std::span<double
 void ThreadCommunicator::broadcast(std::span<std::byte> bytes, int root)
 {
     m_ranks->broadcast(m_rank, bytes, root);
+}
+
+void ThreadCommunicator::await(std::size_t /*bytes*/, const std::function<bool()>& isDone)
+{
+    m_ranks->throwIfAnyFailed();
+    while (!isDone()) {
+        m_ranks->throwIfAnyFailed();
+        std::this_thread::yield();
+    }
 }
 
 void ThreadCommunicator::fail(const std::string& why)

@@ -439,6 +439,9 @@ std::span<const StepRecord> LaneGroup::step()
     }
     reportSamples();
     for (Member* stepped : m_stepping) {
+        if (auto exchange = stepped->lane->takeExchange()) {
+            emit(stepped, std::move(*exchange));
+        }
         if (auto origin = stepped->lane->takeOrigin()) {
             emit(stepped, std::move(*origin));
         }
