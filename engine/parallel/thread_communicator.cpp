@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -173,7 +174,7 @@ void ThreadCommunicator::await(std::size_t /*bytes*/, const std::function<bool()
     m_ranks->throwIfAnyFailed();
     while (!isDone()) {
         m_ranks->throwIfAnyFailed();
-        std::this_thread::yield();
+        std::this_thread::sleep_for(std::chrono::microseconds(50)); // the others may need this core, or a lock
     }
 }
 

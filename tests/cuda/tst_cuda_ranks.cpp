@@ -173,7 +173,7 @@ void compareMeans(const Process& process, const MeanRule& rule, std::size_t coun
             }
         }
         const bool isAlike = onDevice.zeros == onHost.zeros && onDevice.sentZeros == onHost.sentZeros
-            && onDevice.isFinite == onHost.isFinite && isNear(onDevice.sumOfSquares, onHost.sumOfSquares, 1e-12);
+            && onDevice.isFinite == onHost.isFinite && isNear(onDevice.sumOfSquares, onHost.sumOfSquares, 1e-10);
         if (!isAlike) {
             throw Error(ErrorCode::Internal,
                 fmt::format("zeros {} and {}, sent {} and {}, finite {} and {}, squares {} and {}", onDevice.zeros,
@@ -296,8 +296,7 @@ void TstCudaRanks::isTheMeanOfTheHost()
     for (const Schedule& schedule : schedules) {
         schedule.set();
         const Complaints complaints = processes.run([&](const Process& process) {
-            // Odd sizes, less than a warp and more than a block, and more than all blocks take at once.
-            for (const std::size_t count : {1U, 31U, 33U, 257U, 4099U, 70001U}) {
+            for (const std::size_t count : {1U, 31U, 33U, 257U, 2049U}) {
                 for (const DType own : {DType::Float32, DType::Float16, DType::BFloat16}) {
                     const bool hasSpecials = count % 4 == 1 && count > 1;
                     compareMeans(process, {own, static_cast<DType>(communication), dividesFirst}, count, hasSpecials);
@@ -308,10 +307,10 @@ void TstCudaRanks::isTheMeanOfTheHost()
     }
 }
 
-/// More than fits into the memory that is set aside for all ranks' parcels.
+/// More than all blocks take at once, and than fits into the memory that is set aside for all ranks' parcels.
 void TstCudaRanks::goesInPieces()
 {
-    constexpr std::size_t count = 3'000'001;
+    constexpr std::size_t count = 2'200'001;
     Processes processes(4);
     const Complaints complaints = processes.run([&](const Process& process) {
         compareMeans(process, {DType::Float16, DType::Float32, true}, count, false);

@@ -50,9 +50,10 @@ std::string NcclLibrary::reasonAgainst()
     MANTISSA_NCCL_CALLS
 #undef MANTISSA_NCCL_CALL
     int version = 0;
-    if (calls.GetVersion != nullptr && calls.GetVersion(&version) == ncclSuccess) {
-        m_text = versionText(version);
+    if (calls.GetVersion == nullptr || calls.GetVersion(&version) != ncclSuccess) {
+        version = 0;
     }
+    m_text = version == 0 ? "" : versionText(version);
     constexpr int oldest = NCCL_VERSION(2, 14, 0);
     if (version != 0 && version < oldest) {
         return fmt::format("{} is too old: {} or newer is needed", m_text, versionText(oldest));

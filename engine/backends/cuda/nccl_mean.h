@@ -4,8 +4,9 @@
 /// twice them: as much for three ranks, more for many.
 #pragma once
 
+#include "engine/backends/cuda/device_memory.h"
 #include "engine/backends/cuda/event.h"
-#include "engine/backends/cuda/kernels/kernels.h"
+#include "engine/backends/cuda/kernels/rank_mean.h"
 #include "engine/backends/cuda/nccl_ranks.h"
 #include "engine/backends/cuda/pinned_memory.h"
 

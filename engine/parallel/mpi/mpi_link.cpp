@@ -253,10 +253,16 @@ std::string MpiLink::lossOf(int rank, double now) const
                            "reached",
             now - peer.lastSign);
     }
-    if (m_call.number == peer.call.number && !(m_call == peer.call)) {
-        return "does something else than this one: the ranks' settings or data differ";
-    }
     return {};
+}
+
+/// Why a rank that lives is not to be waited for; empty if it is.
+std::string MpiLink::differenceOf(int rank) const
+{
+    const Peer& peer = m_peers[static_cast<std::size_t>(rank)];
+    return m_call.number == peer.call.number && !(m_call == peer.call)
+        ? "does something else than this one: the ranks' settings or data differ"
+        : "";
 }
 
 void MpiLink::fail(ErrorCode code, const std::string& message)
@@ -273,8 +279,12 @@ void MpiLink::checkRanks(int awaited)
     for (int rank = 0; rank < size(); ++rank) {
         // At the end, those who are through may be gone already.
         const bool matters = rank != m_rank && (rank == awaited || !m_isFinishing);
-        if (const std::string loss = matters ? lossOf(rank, now) : std::string(); !loss.empty()) {
-            fail(ErrorCode::BackendFailure, fmt::format("{} {}.", nameOf(rank), loss));
+        if (!matters) {
+            continue;
+        }
+        const std::string loss = lossOf(rank, now);
+        if (const std::string why = loss.empty() ? differenceOf(rank) : loss; !why.empty()) {
+            fail(ErrorCode::BackendFailure, fmt::format("{} {}.", nameOf(rank), why));
         }
     }
     if (m_rank != 0 || m_isFinishing || m_interruptedAt == 0 || now - m_interruptedAt <= stopPatience) {

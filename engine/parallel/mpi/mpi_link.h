@@ -94,6 +94,7 @@ private:
     void takeSigns(double now);
     [[nodiscard]] bool isHere(const Peer& peer) const;
     [[nodiscard]] std::string lossOf(int rank, double now) const;
+    [[nodiscard]] std::string differenceOf(int rank) const;
     void checkRanks(int awaited);
     [[nodiscard]] std::optional<int> latecomer() const;
     [[noreturn]] void fail(ErrorCode code, const std::string& message);

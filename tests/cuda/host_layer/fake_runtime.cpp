@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -23,10 +24,10 @@ using Work = std::function<cudaError_t()>;
 struct CUstream_st
 {
     int device = 0;
-    std::deque<Work> queue;
+    std::deque<Work> queue {};
     bool isCapturing = false;
     bool isCaptureBroken = false; ///< something was done that cannot be captured
-    std::vector<Work> captured;
+    std::vector<Work> captured {};
 };
 
 /// Shared by the event and by work that is still queued when it is destroyed.
@@ -151,7 +152,7 @@ template <typename Try> cudaError_t waitFor(const Try& attempt)
                 return status;
             }
         }
-        std::this_thread::yield();
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
 }
 

@@ -1,6 +1,6 @@
 // Gradients on their way over the ranks: rounded to the communication format, and added up in rank order.
 #include "engine/backends/cuda/kernels/device.h"
-#include "engine/backends/cuda/kernels/kernels.h"
+#include "engine/backends/cuda/kernels/rank_mean.h"
 
 namespace mantissa::cuda {
 
