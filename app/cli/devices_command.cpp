@@ -23,6 +23,12 @@ unsigned threadsHere()
     return std::max(1U, std::thread::hardware_concurrency());
 }
 
+/// Loads the library that it asks about, which the window's list of devices need not wait for.
+std::string exchangeText(const DeviceInfo& device)
+{
+    return device.available.ok ? backendByName(device.backend).exchangeText() : std::string();
+}
+
 Json deviceJson(const DeviceInfo& device)
 {
     Json json = {{"name", device.name}, {"backend", device.backend}, {"available", device.available.ok},
@@ -34,6 +40,7 @@ Json deviceJson(const DeviceInfo& device)
     json["threads"] = device.available.ok ? threadsHere() : 0;
     json["instruction_set"] = device.instructionSet;
     json["note"] = device.note;
+    json["exchange"] = exchangeText(device);
     return json;
 }
 
@@ -63,6 +70,10 @@ int listAll(bool asJson)
         }
         if (!device.note.empty()) {
             notes += fmt::format("{}: {}\n", device.backend, device.note);
+        }
+        if (const std::string exchange = exchangeText(device); !exchange.empty()) {
+            notes
+                += fmt::format("{}: gradients of several processes go from GPU to GPU {}\n", device.backend, exchange);
         }
     }
     print(table.text() + (notes.empty() ? "" : "\n" + notes));

@@ -53,6 +53,8 @@ std::string eventText(const Event& event, const SessionStatus& status)
         return fmt::format("{}starts from {}{}", lane, event.path, event.text.empty() ? "" : " (" + event.text + ")");
     case EventKind::Watch:
         return fmt::format("step {}: {}{} ({})", event.step, lane, event.path, event.text);
+    case EventKind::Exchange:
+        return lane + event.text;
     case EventKind::Numerics:
     case EventKind::Diverged:
     case EventKind::Failed:

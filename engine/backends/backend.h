@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/backends/device_info.h"
+#include "engine/backends/gradient_mean.h"
 #include "engine/formats/census.h"
 #include "engine/graph/graph.h"
 #include "engine/parallel/communicator.h"
@@ -166,6 +167,13 @@ public:
 
     /// What allocate() can still give without taking it from others; 0: unknown.
     [[nodiscard]] virtual std::uint64_t freeMemory() const { return 0; }
+
+    /// Over ranks that are processes. Collective: all ranks get one, or none does.
+    virtual FoundMean gradientMean(const std::shared_ptr<Communicator>& /*ranks*/) { return {}; }
+
+    /// How gradients of several processes go from device to device: "by NCCL 2.28.9", or "through the host" and why.
+    /// Empty: nothing is to be said of it. May load a large library.
+    [[nodiscard]] virtual std::string exchangeText() { return {}; }
 
     virtual std::unique_ptr<Buffer> allocate(std::size_t bytes) = 0; ///< throws Error (OutOfMemory)
     virtual std::unique_ptr<Stream> createStream(int threads) = 0;

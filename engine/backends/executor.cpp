@@ -360,6 +360,12 @@ void Executor::readKind(ValueKind kind, std::span<std::byte> bytes)
     m_stream->synchronize();
 }
 
+MeanFindings Executor::averageGradients(GradientMean& mean, const MeanRule& rule)
+{
+    return mean.average(
+        block(ValueKind::Gradient).data(), kindBytes(ValueKind::Gradient) / sizeOf(rule.gradients), rule, *m_stream);
+}
+
 void Executor::writeKind(ValueKind kind, std::span<const std::byte> bytes)
 {
     m_stream->upload(block(kind).data(), bytes.data(), std::min(bytes.size(), kindBytes(kind)));

@@ -84,6 +84,7 @@ public:
     void keepBuffers();
     void putBackBuffers();
     [[nodiscard]] std::size_t kindBytes(ValueKind kind) const;
+    MeanFindings averageGradients(GradientMean& mean, const MeanRule& rule); ///< the whole block; waits
 
     // --- census of every half output, as counted since clearCensus() ---
     /// Whether roundings are counted, which they are until told otherwise. Nothing else that is computed changes by it.

@@ -6,7 +6,7 @@ namespace mantissa {
 class Backend;
 
 /// Raised whenever backend.h, or a type that it hands over, changes.
-constexpr int pluginAbi = 2;
+constexpr int pluginAbi = 3;
 
 /// The one exported function. It returns the library's backend, which lives as long as the process, or null if the
 /// library was built for another ABI; it does not throw. A backend that cannot be used here says why in device().

@@ -4,6 +4,7 @@
 #include "engine/formats/dtype.h"
 
 #include <cstddef>
+#include <functional>
 #include <span>
 
 namespace mantissa {
@@ -20,8 +21,8 @@ public:
     [[nodiscard]] virtual int size() const = 0;
 
     /// Each value becomes its sum over the ranks, in rank order: ((v0 + v1) + v2) + ... Each rank's value and each
-    /// partial sum is rounded to `format` (FP32, FP16 or BF16; nearest even). Every rank gets the same bits, and so does
-    /// every implementation.
+    /// partial sum is rounded to `format` (FP32, FP16 or BF16; nearest even). Every rank gets the same bits, and so
+    /// does every implementation.
     virtual void allReduceSum(std::span<float> values, DType format) = 0;
 
     /// `all`, size() times as long as `own`, becomes rank 0's values, rank 1's, ...
@@ -29,6 +30,13 @@ public:
 
     /// `bytes` become those of rank `root`.
     virtual void broadcast(std::span<std::byte> bytes, int root) = 0;
+
+    /// Whether each rank is a process of its own, which may have a device of its own.
+    [[nodiscard]] virtual bool isAcrossProcesses() const { return false; }
+
+    /// For numbers that travel by other means, such as a library of the device: returns once `isDone` says so, which is
+    /// asked often and may throw. `bytes` is how many travel, equal on all ranks.
+    virtual void await(std::size_t bytes, const std::function<bool()>& isDone) = 0;
 };
 
 } // namespace mantissa

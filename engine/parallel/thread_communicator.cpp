@@ -6,8 +6,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <thread>
 
 namespace mantissa {
 
@@ -70,6 +72,12 @@ public:
             std::ranges::copy(m_sent, bytes.begin());
         }
         meet();
+    }
+
+    void throwIfAnyFailed()
+    {
+        const std::lock_guard lock(m_mutex);
+        throwIfFailed();
     }
 
     void fail(int rank, const std::string& why)
@@ -159,6 +167,15 @@ void ThreadCommunicator::allGather(std::span<const double> own, std::span<double
 void ThreadCommunicator::broadcast(std::span<std::byte> bytes, int root)
 {
     m_ranks->broadcast(m_rank, bytes, root);
+}
+
+void ThreadCommunicator::await(std::size_t /*bytes*/, const std::function<bool()>& isDone)
+{
+    m_ranks->throwIfAnyFailed();
+    while (!isDone()) {
+        m_ranks->throwIfAnyFailed();
+        std::this_thread::sleep_for(std::chrono::microseconds(50)); // the others may need this core, or a lock
+    }
 }
 
 void ThreadCommunicator::fail(const std::string& why)

@@ -27,6 +27,7 @@ public:
     void allReduceSum(std::span<float> values, DType format) override;
     void allGather(std::span<const double> own, std::span<double> all) override;
     void broadcast(std::span<std::byte> bytes, int root) override;
+    void await(std::size_t bytes, const std::function<bool()>& isDone) override;
 
     /// `why` is what the other ranks' errors say after the rank's name.
     void fail(const std::string& why);

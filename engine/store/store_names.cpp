@@ -10,7 +10,7 @@ namespace mantissa {
 
 namespace {
 
-constexpr std::array<std::pair<EventKind, std::string_view>, 16> kindNames {{
+constexpr std::array<std::pair<EventKind, std::string_view>, 17> kindNames {{
     {EventKind::Set, "set"},
     {EventKind::LaneAdded, "lane_added"},
     {EventKind::LaneRemoved, "lane_removed"},
@@ -26,6 +26,7 @@ constexpr std::array<std::pair<EventKind, std::string_view>, 16> kindNames {{
     {EventKind::Checkpoint, "checkpoint"},
     {EventKind::Resumed, "resumed"},
     {EventKind::Weights, "weights"},
+    {EventKind::Exchange, "exchange"},
     {EventKind::Watch, "watch"},
 }};
 

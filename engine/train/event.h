@@ -22,7 +22,9 @@ enum class EventKind : std::uint8_t {
     Checkpoint, ///< path: the file that holds the lane before `step`; text: why there is none
     Resumed, ///< the lane goes on from a checkpoint: path is its file
     Weights, ///< the lane starts from the weights in a file: path is it, text says what was adapted
-    Watch, ///< a watchpoint's condition became true behind `step`: path is it, after its values (JSON), text what it did
+    Exchange, ///< text says what carries the gradients between the devices of the ranks, or why the host does
+    Watch, ///< a watchpoint's condition became true behind `step`: path is it, after its values (JSON), text what it
+           ///< did
     Refused, ///< a command could not be applied: text says why; nothing changed
 };
 

@@ -139,6 +139,9 @@ public:
     /// Where the step just trained stopped being finite, if it did and this is the first time that it is there.
     [[nodiscard]] std::optional<Event> takeOrigin();
 
+    /// What carries the gradients between the ranks, where that was found out in the step just trained.
+    [[nodiscard]] std::optional<Event> takeExchange();
+
     /// Of the gradients of a layer's parameters in the step just trained; zeros if it has none, NaN if nothing was
     /// counted. See layersOf().
     [[nodiscard]] LayerShares layerShares(std::string_view layer) const;

@@ -479,6 +479,9 @@ std::span<const StepRecord> LaneGroup::step(Next next)
     }
     reportSamples();
     for (Member* stepped : m_stepping) {
+        if (auto exchange = stepped->lane->takeExchange()) {
+            emit(stepped, std::move(*exchange));
+        }
         if (auto origin = stepped->lane->takeOrigin()) {
             emit(stepped, std::move(*origin));
         }

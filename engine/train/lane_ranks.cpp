@@ -40,7 +40,7 @@ void Lane::joinRanks(std::shared_ptr<Communicator> ranks)
         m_others = std::make_unique<RankLanes>(static_cast<int>(parallel.ranks), m_threads);
         ranks = m_others->end(0);
     }
-    m_exchange = std::make_unique<RankExchange>(std::move(ranks));
+    m_exchange = std::make_unique<RankExchange>(std::move(ranks), m_backend);
 }
 
 void Lane::addOtherRanks()
@@ -235,6 +235,16 @@ std::optional<Event> Lane::takeOrigin()
         }
     }
     return origin;
+}
+
+std::optional<Event> Lane::takeExchange()
+{
+    std::string text = m_exchange ? m_exchange->takeNews() : std::string();
+    if (text.empty()) {
+        return std::nullopt;
+    }
+    return Event {
+        .kind = EventKind::Exchange, .step = std::max<std::int64_t>(m_nextStep - 1, 0), .text = std::move(text)};
 }
 
 std::span<const RankRecord> Lane::rankRecords() const

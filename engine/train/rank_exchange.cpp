@@ -67,8 +67,25 @@ BatchShare shareOf(const LaneConfig& config, int rank)
     return {std::accumulate(parallel.shards.begin(), own, std::int64_t {0}), *own};
 }
 
-RankExchange::RankExchange(std::shared_ptr<Communicator> ranks)
+MeanFindings averageOnHost(Communicator& ranks, std::span<float> gradients, const MeanRule& rule)
+{
+    MeanFindings found {.sumOfSquares = sumOfSquares(gradients), .zeros = zerosIn(gradients)};
+    if (rule.dividesFirst) {
+        divide(gradients, ranks.size());
+    }
+    roundToFormat(gradients, rule.communication);
+    found.sentZeros = zerosIn(gradients);
+    ranks.allReduceSum(gradients, rule.communication);
+    if (!rule.dividesFirst) {
+        divide(gradients, ranks.size());
+    }
+    found.isFinite = std::ranges::all_of(gradients, [](float value) { return std::isfinite(value); });
+    return found;
+}
+
+RankExchange::RankExchange(std::shared_ptr<Communicator> ranks, Backend& backend)
     : m_ranks(std::move(ranks))
+    , m_backend(backend)
     , m_figures(static_cast<std::size_t>(Figure::Count))
     , m_allFigures(m_figures.size() * static_cast<std::size_t>(size()))
     , m_votes(static_cast<std::size_t>(size()))
@@ -86,7 +103,8 @@ void RankExchange::prepare(const Executor& executor, const std::vector<ValueId>&
 
 std::size_t RankExchange::allocatedBytes() const
 {
-    return m_bytes.size() + (m_values.size() + m_firstWeights.size()) * sizeof(float);
+    return m_bytes.size() + (m_values.size() + m_firstWeights.size()) * sizeof(float)
+        + (m_onDevice ? m_onDevice->deviceBytes() : 0);
 }
 
 void RankExchange::begin()
@@ -96,27 +114,46 @@ void RankExchange::begin()
     m_isMeanFinite = true;
 }
 
+/// In the first step: only what trains needs it, and all ranks come to it together.
+void RankExchange::chooseMean()
+{
+    m_isChosen = true;
+    if (!m_ranks->isAcrossProcesses()) {
+        return;
+    }
+    // Ranks on devices of different kinds would each ask for something else.
+    const bool areAllOnGpus = mean(m_backend.device().backend == "cuda" ? 1 : 0) == 1;
+    if (areAllOnGpus) {
+        FoundMean found = m_backend.gradientMean(m_ranks);
+        m_onDevice = std::move(found.mean);
+        m_news = std::move(found.text);
+    }
+}
+
 void RankExchange::averageGradients(Executor& executor, const ParallelConfig& config, double unscaleBy)
 {
-    const DType format = dtypeFromName(config.communication).value();
-    executor.readKind(ValueKind::Gradient, m_bytes);
-    toFloats(m_format, m_bytes, m_values);
+    if (!m_isChosen) {
+        chooseMean();
+    }
+    const MeanRule rule {.gradients = m_format,
+        .communication = dtypeFromName(config.communication).value(),
+        .dividesFirst = config.divide == "before"};
+    MeanFindings found;
+    if (m_onDevice) {
+        found = executor.averageGradients(*m_onDevice, rule);
+    } else {
+        executor.readKind(ValueKind::Gradient, m_bytes);
+        toFloats(m_format, m_bytes, m_values);
+        found = averageOnHost(*m_ranks, m_values, rule);
+        fromFloats(m_format, m_values, m_bytes);
+        executor.writeKind(ValueKind::Gradient, m_bytes);
+    }
     m_wasAveraged = true;
-    m_own.gradNorm = std::sqrt(sumOfSquares(m_values)) / unscaleBy;
-    const std::size_t zeros = zerosIn(m_values);
-    if (config.divide == "before") {
-        divide(m_values, size());
-    }
-    roundToFormat(m_values, format);
-    const std::size_t notZero = m_values.size() - zeros;
-    m_own.flushed = notZero == 0 ? 0 : static_cast<double>(zerosIn(m_values) - zeros) / static_cast<double>(notZero);
-    m_ranks->allReduceSum(m_values, format);
-    if (config.divide == "after") {
-        divide(m_values, size());
-    }
-    m_isMeanFinite = std::ranges::all_of(m_values, [](float value) { return std::isfinite(value); });
-    fromFloats(m_format, m_values, m_bytes);
-    executor.writeKind(ValueKind::Gradient, m_bytes);
+    m_own.gradNorm = std::sqrt(found.sumOfSquares) / unscaleBy;
+    const std::size_t notZero = m_values.size() - found.zeros;
+    m_own.flushed
+        = notZero == 0 ? 0 : static_cast<double>(found.sentZeros - found.zeros) / static_cast<double>(notZero);
+    m_isMeanFinite = found.isFinite;
 }
 
 bool RankExchange::any(bool own)

@@ -17,6 +17,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace mantissa {
@@ -24,11 +25,15 @@ namespace mantissa {
 /// The samples of each micro-batch that a rank trains on.
 BatchShare shareOf(const LaneConfig& config, int rank);
 
+/// Collective: the gradients' mean over the ranks, made by the host.
+MeanFindings averageOnHost(Communicator& ranks, std::span<float> gradients, const MeanRule& rule);
+
 /// Collective, as Communicator's calls; allocates in prepare() only.
 class RankExchange
 {
 public:
-    explicit RankExchange(std::shared_ptr<Communicator> ranks);
+    /// `backend` trains this rank, and must outlive it.
+    RankExchange(std::shared_ptr<Communicator> ranks, Backend& backend);
 
     [[nodiscard]] int rank() const { return m_ranks->rank(); }
 
@@ -44,8 +49,13 @@ public:
     /// Forgets the last step.
     void begin();
 
+    /// Through the device's own library where there is one for ranks that are processes, else through the host.
     /// `unscaleBy` is the scale that the gradients still have.
     void averageGradients(Executor& executor, const ParallelConfig& config, double unscaleBy);
+
+    /// What carries the gradients, or why the device does not, in words for the user; once, and empty if there is
+    /// nothing to say.
+    [[nodiscard]] std::string takeNews() { return std::exchange(m_news, {}); }
 
     /// Whether the mean of the gradients was finite, once they are averaged.
     [[nodiscard]] bool isMeanFinite() const { return m_isMeanFinite; }
@@ -74,9 +84,14 @@ public:
 private:
     enum class Figure : std::uint8_t;
 
+    void chooseMean();
     [[nodiscard]] double distanceToFirst(Executor& executor);
 
     std::shared_ptr<Communicator> m_ranks;
+    Backend& m_backend;
+    std::unique_ptr<GradientMean> m_onDevice; ///< null: gradients go through the host
+    bool m_isChosen = false; ///< which of the two
+    std::string m_news;
     DType m_format = DType::Float32; ///< of weights and gradients
     std::vector<std::byte> m_bytes;
     std::vector<float> m_values;

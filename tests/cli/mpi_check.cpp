@@ -1,7 +1,8 @@
 // Started by mpirun: checks what ranks that are processes exchange, bit for bit, and says "ok" on rank 0.
-// With the name of a rank's fate as its argument it plays that: "leaves", "differs".
+// With the name of a rank's fate as its argument it plays that: "leaves", "differs", and the same with " elsewhere".
 #include "engine/core/error.h"
 #include "engine/parallel/broadcast_text.h"
+#include "engine/parallel/local_rank.h"
 #include "engine/parallel/mpi/mpi_world.h"
 #include "engine/parallel/rank_order_sum.h"
 
@@ -99,6 +100,18 @@ bool gathersAndBroadcasts(Communicator& ranks)
     return broadcastText(ranks, {}, 0).empty();
 }
 
+/// What travels by other means is over when it says so, and ranks of one machine know their numbers.
+bool awaits(Communicator& ranks)
+{
+    int asked = 0;
+    ranks.await(8, [&] { return ++asked == 100 * (ranks.rank() + 1); });
+    if (asked != 100 * (ranks.rank() + 1) || !ranks.isAcrossProcesses() || localRank() != ranks.rank()) {
+        std::fprintf(stderr, "rank %d: asked %d times, local rank %d\n", ranks.rank(), asked, localRank());
+        return false;
+    }
+    return true;
+}
+
 int check(World& world)
 {
     const std::shared_ptr<Communicator> ranks = world.communicator();
@@ -109,18 +122,20 @@ int check(World& world)
         }
     }
     good = gathersAndBroadcasts(*ranks) && good;
+    good = awaits(*ranks) && good;
     if (good && world.rank() == 0) {
         std::puts("ok");
     }
     return good ? 0 : 1;
 }
 
-/// The last rank leaves, or asks for something else: the others are told, not left waiting.
+/// The last rank leaves, or asks for something else: the others are told, not left waiting, also for what travels by
+/// other means ("... elsewhere").
 int play(World& world, const std::string& fate)
 {
     const std::shared_ptr<Communicator> ranks = world.communicator();
     if (world.rank() == world.size() - 1) {
-        if (fate == "leaves") {
+        if (fate.starts_with("leaves")) {
             world.leave("it had enough");
         } else {
             double number = 0;
@@ -129,6 +144,9 @@ int play(World& world, const std::string& fate)
         }
         world.awaitLeader();
         return 1;
+    }
+    if (fate.ends_with("elsewhere")) {
+        ranks->await(400, [] { return false; });
     }
     std::vector<float> values(100, 1);
     ranks->allReduceSum(values, DType::Float32);

@@ -182,6 +182,8 @@ private slots:
         QTest::addColumn<QString>("words");
         QTest::newRow("leaves") << "has ended: it had enough";
         QTest::newRow("differs") << "does something else than this one";
+        QTest::newRow("leaves elsewhere") << "has ended: it had enough";
+        QTest::newRow("differs elsewhere") << "does something else than this one";
     }
 
     void tellsOfRanksThatDoNotTakePart()

@@ -204,6 +204,8 @@ std::string tableOf(const json& results)
     }
     const json& sanitizer = results.at("compute_sanitizer");
     text += fmt::format("- compute-sanitizer: {}\n", sanitizer.is_null() ? "not installed" : sanitizer.dump());
+    const json nccl = results.value("nccl", json()); // absent in older results
+    text += fmt::format("- NCCL between two GPUs: {}\n", nccl.is_null() ? "not tried" : nccl.get<std::string>());
     if (!results.at("benchmarks").empty()) {
         text += "\n| experiment | device | precision | steps/s |\n|---|---|---|---|\n";
     }

@@ -8,9 +8,11 @@
 
 namespace mantissa::test {
 
-/// To be called before anything asks for a device. cuDNN: the layer's own, or none; never one that is installed.
-inline void useCudaOnHost(const char* cudnn = "none")
+/// To be called before anything asks for a device. cuDNN and NCCL: the layer's own, or none; never one that is
+/// installed.
+inline void useCudaOnHost(const char* cudnn = "none", const char* nccl = "none")
 {
+    setenv("MANTISSA_NCCL", nccl, 1);
     setenv("MANTISSA_CUDA_PLUGIN", MANTISSA_CUDA_ON_HOST, 1);
     setenv("MANTISSA_CUDNN", cudnn, 1);
 }

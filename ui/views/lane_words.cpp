@@ -358,6 +358,7 @@ QString eventSentence(const Event& event)
     case EventKind::Failed:
         return withText(tr("failed"));
     case EventKind::Numerics:
+    case EventKind::Exchange:
         return text;
     case EventKind::Checkpoint:
         return text.isEmpty() ? tr("checkpoint: %1").arg(QString::fromStdString(event.path)) : text;

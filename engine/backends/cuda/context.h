@@ -13,6 +13,7 @@ class DnnLibrary;
 
 struct Context
 {
+    int device = 0; ///< as CUDA counts them
     cublasLtHandle_t blas = nullptr;
     cudaStream_t setup = nullptr; ///< for the tables that kernels upload when they are bound
     bool hasAmpereUnits = true; ///< matrix units for BF16 and TF32; without, BF16 products are computed in FP32

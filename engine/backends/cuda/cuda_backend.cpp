@@ -2,16 +2,19 @@
 
 #include "engine/backends/cuda/cuda_call.h"
 #include "engine/backends/cuda/cuda_stream.h"
+#include "engine/backends/cuda/device_choice.h"
 #include "engine/backends/cuda/device_memory.h"
 #include "engine/backends/cuda/dnn.h"
 #include "engine/backends/cuda/kernel_table.h"
 #include "engine/backends/cuda/kernels/kernels.h"
+#include "engine/backends/cuda/nccl.h"
 #include "engine/core/error.h"
 
 #include <cublasLt.h>
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 
+#include <cstring>
 #include <utility>
 
 namespace mantissa::cuda {
@@ -27,7 +30,7 @@ constexpr int oldestMajor = 7; // compute capability 7.5: Turing
 constexpr int oldestMinor = 5;
 
 /// Why CUDA cannot be used; empty if it can. Fills in what is known of the device.
-std::string reasonAgainst(cudaDeviceProp& properties, int& driver)
+std::string reasonAgainst(cudaDeviceProp& properties, int& driver, int& device)
 {
     int runtime = 0;
     static_cast<void>(cudaRuntimeGetVersion(&runtime));
@@ -48,7 +51,8 @@ std::string reasonAgainst(cudaDeviceProp& properties, int& driver)
         return fmt::format(
             "CUDA could not list the GPUs: {} ({}).", cudaGetErrorString(status), cudaGetErrorName(status));
     }
-    if (const cudaError_t found = cudaGetDeviceProperties(&properties, 0); found != cudaSuccess) {
+    device = chosenDevice(count);
+    if (const cudaError_t found = cudaGetDeviceProperties(&properties, device); found != cudaSuccess) {
         return fmt::format(
             "CUDA could not describe the GPU: {} ({}).", cudaGetErrorString(found), cudaGetErrorName(found));
     }
@@ -89,7 +93,7 @@ public:
         int driver = 0;
         m_device.name = "CUDA";
         m_device.backend = "cuda";
-        std::string reason = reasonAgainst(properties, driver);
+        std::string reason = reasonAgainst(properties, driver, m_context.device);
         if (reason.empty()) {
             reason = start(properties);
         }
@@ -98,6 +102,19 @@ public:
             describe(properties, driver);
         }
     }
+
+    ~CudaBackend() override
+    {
+        if (m_context.setup != nullptr) {
+            static_cast<void>(cudaStreamDestroy(m_context.setup));
+        }
+        if (m_context.blas != nullptr) {
+            static_cast<void>(cublasLtDestroy(m_context.blas));
+        }
+    }
+
+    CudaBackend(const CudaBackend&) = delete;
+    CudaBackend& operator=(const CudaBackend&) = delete;
 
     [[nodiscard]] const DeviceInfo& device() const override { return m_device; }
 
@@ -111,20 +128,42 @@ public:
     {
         std::size_t free = 0;
         std::size_t total = 0;
+        useDevice(m_context.device);
         check(cudaMemGetInfo(&free, &total), "ask for free memory");
         return free;
     }
 
-    std::unique_ptr<Buffer> allocate(std::size_t bytes) override { return std::make_unique<DeviceMemory>(bytes); }
+    std::unique_ptr<Buffer> allocate(std::size_t bytes) override
+    {
+        useDevice(m_context.device);
+        return std::make_unique<DeviceMemory>(bytes);
+    }
 
-    std::unique_ptr<Stream> createStream(int /*threads*/) override { return std::make_unique<CudaStream>(); }
+    std::unique_ptr<Stream> createStream(int /*threads*/) override
+    {
+        return std::make_unique<CudaStream>(m_context.device);
+    }
 
-    std::unique_ptr<Kernel> prepare(const KernelRequest& request) override { return prepareKernel(request, m_context); }
+    std::unique_ptr<Kernel> prepare(const KernelRequest& request) override
+    {
+        useDevice(m_context.device);
+        return prepareKernel(request, m_context);
+    }
+
+    FoundMean gradientMean(const std::shared_ptr<Communicator>& ranks) override
+    {
+        useDevice(m_context.device);
+        return m_nccl.meanOver(ranks, m_identity);
+    }
+
+    [[nodiscard]] std::string exchangeText() override { return m_nccl.text(); }
 
 private:
     /// Why the libraries cannot be used; empty if they can.
     std::string start(const cudaDeviceProp& properties)
     {
+        useDevice(m_context.device);
+        std::memcpy(m_identity.data(), properties.uuid.bytes, sizeof m_identity);
         constexpr int hopper = 9;
         constexpr int ampere = 8;
         if (const cublasStatus_t status = cublasLtCreate(&m_context.blas); status != CUBLAS_STATUS_SUCCESS) {
@@ -167,6 +206,8 @@ private:
     }
 
     Context m_context;
+    GpuIdentity m_identity {};
+    Nccl m_nccl;
     std::string m_dnnText; ///< its version, or why it is not used
     DeviceInfo m_device;
 };

@@ -1,4 +1,5 @@
-/// The first NVIDIA GPU that CUDA shows (CUDA_VISIBLE_DEVICES chooses): products through cuBLASLt, own kernels for the
+/// The first NVIDIA GPU that CUDA shows (CUDA_VISIBLE_DEVICES chooses; processes that train together on a machine take
+/// one each, in turn): products through cuBLASLt, own kernels for the
 /// rest.
 #pragma once
 

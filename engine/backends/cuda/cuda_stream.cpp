@@ -75,8 +75,9 @@ bool isWanted(const char* variable)
     return value == nullptr || std::string_view(value) != "0";
 }
 
-cudaStream_t createStream()
+cudaStream_t createStream(int device)
 {
+    useDevice(device);
     // Non-blocking: the streams of two lanes must not wait for each other through the default stream.
     cudaStream_t stream = nullptr;
     check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "create a stream");
@@ -85,8 +86,9 @@ cudaStream_t createStream()
 
 } // namespace
 
-CudaStream::CudaStream()
-    : m_stream(createStream())
+CudaStream::CudaStream(int device)
+    : m_device(device)
+    , m_stream(createStream(device))
     , m_usesGraphs(isWanted("MANTISSA_CUDA_GRAPHS"))
     , m_runsAhead(isWanted("MANTISSA_CUDA_AHEAD"))
 {
@@ -104,34 +106,34 @@ CudaStream::~CudaStream()
 void CudaStream::upload(void* device, const void* host, std::size_t bytes)
 {
     if (bytes > 0) {
-        m_uploads.upload(device, host, bytes, m_stream);
+        m_uploads.upload(device, host, bytes, handle());
     }
 }
 
 void CudaStream::download(void* host, const void* device, std::size_t bytes)
 {
     if (bytes > 0) {
-        m_landing.download(host, device, bytes, m_stream);
+        m_landing.download(host, device, bytes, handle());
     }
 }
 
 void CudaStream::fillZero(void* device, std::size_t bytes)
 {
     if (bytes > 0) {
-        check(cudaMemsetAsync(device, 0, bytes, m_stream), "clear memory");
+        check(cudaMemsetAsync(device, 0, bytes, handle()), "clear memory");
     }
 }
 
 void CudaStream::copy(void* target, const void* source, std::size_t bytes)
 {
     if (bytes > 0) {
-        check(cudaMemcpyAsync(target, source, bytes, cudaMemcpyDeviceToDevice, m_stream), "copy on the GPU");
+        check(cudaMemcpyAsync(target, source, bytes, cudaMemcpyDeviceToDevice, handle()), "copy on the GPU");
     }
 }
 
 void CudaStream::synchronize()
 {
-    if (const cudaError_t status = cudaStreamSynchronize(m_stream); status != cudaSuccess) {
+    if (const cudaError_t status = cudaStreamSynchronize(handle()); status != cudaSuccess) {
         m_landing.drop();
         check(status, "finish a step");
     }
@@ -140,7 +142,7 @@ void CudaStream::synchronize()
 
 std::unique_ptr<Parcel> CudaStream::createParcel(std::size_t bytes)
 {
-    return std::make_unique<PinnedParcel>(m_stream, bytes);
+    return std::make_unique<PinnedParcel>(handle(), bytes);
 }
 
 void CudaStream::uploadAhead(void* device, const void* host, std::size_t bytes)
@@ -148,8 +150,9 @@ void CudaStream::uploadAhead(void* device, const void* host, std::size_t bytes)
     if (bytes == 0) {
         return;
     }
+    useDevice(m_device);
     if (m_copies == nullptr) {
-        m_copies = createStream();
+        m_copies = createStream(m_device);
     }
     auto found = m_ahead.find(device);
     if (found == m_ahead.end()) {
@@ -182,7 +185,7 @@ bool CudaStream::uploadTaken(void* device)
         return false;
     }
     Ahead& ahead = *found->second;
-    ahead.hasArrived.orderBefore(m_stream);
+    ahead.hasArrived.orderBefore(handle());
     copy(device, ahead.memory.data(), ahead.bytes);
     ahead.isTaken.record(m_stream);
     ahead.isFull = false;
@@ -192,7 +195,7 @@ bool CudaStream::uploadTaken(void* device)
 std::unique_ptr<Recording> CudaStream::record(const std::function<void()>& enqueue)
 {
     // Of this thread alone: meanwhile other lanes may do what must not be done while recording.
-    if (!m_usesGraphs || cudaStreamBeginCapture(m_stream, cudaStreamCaptureModeThreadLocal) != cudaSuccess) {
+    if (!m_usesGraphs || cudaStreamBeginCapture(handle(), cudaStreamCaptureModeThreadLocal) != cudaSuccess) {
         return nullptr;
     }
     bool isRecorded = true;
@@ -216,11 +219,12 @@ std::unique_ptr<Recording> CudaStream::record(const std::function<void()>& enque
 
 void CudaStream::replay(Recording& recording)
 {
-    static_cast<Graph&>(recording).launch(m_stream);
+    static_cast<Graph&>(recording).launch(handle());
 }
 
 void CudaStream::mark(std::size_t slot)
 {
+    useDevice(m_device);
     while (m_marks.size() <= slot) {
         m_marks.push_back(std::make_unique<Event>(Event::Use::Timing));
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/backends/backend.h"
+#include "engine/backends/cuda/device_choice.h"
 #include "engine/backends/cuda/device_memory.h"
 #include "engine/backends/cuda/pinned_memory.h"
 
@@ -18,7 +19,7 @@ class CudaStream final : public Stream
 public:
     /// Records graphs unless MANTISSA_CUDA_GRAPHS is 0 in the environment, and runs ahead unless MANTISSA_CUDA_AHEAD
     /// is.
-    CudaStream();
+    explicit CudaStream(int device);
     ~CudaStream() override;
     CudaStream(const CudaStream&) = delete;
     CudaStream& operator=(const CudaStream&) = delete;
@@ -43,7 +44,12 @@ public:
 
     [[nodiscard]] std::size_t deviceBytes() const override;
 
-    [[nodiscard]] cudaStream_t handle() const { return m_stream; }
+    /// The calling thread uses the stream's device from now on.
+    [[nodiscard]] cudaStream_t handle() const
+    {
+        useDevice(m_device);
+        return m_stream;
+    }
 
     /// A library's handle for this stream, made by who needs it first and given back with the stream.
     [[nodiscard]] std::shared_ptr<void>& libraryHandle() { return m_libraryHandle; }
@@ -65,6 +71,7 @@ private:
         bool isFull = false;
     };
 
+    int m_device;
     cudaStream_t m_stream = nullptr;
     cudaStream_t m_copies = nullptr; ///< beside the first; made when it is needed
     bool m_usesGraphs;

@@ -29,6 +29,16 @@ public:
 
     void wait(const char* work = "finish a copy") const { check(cudaEventSynchronize(m_event), work); }
 
+    /// Whether what was enqueued before record() has run.
+    [[nodiscard]] bool isReached() const
+    {
+        const cudaError_t status = cudaEventQuery(m_event);
+        if (status != cudaErrorNotReady) {
+            check(status, "ask for the end of its work");
+        }
+        return status == cudaSuccess;
+    }
+
     [[nodiscard]] float millisecondsSince(const Event& earlier) const
     {
         float milliseconds = 0;

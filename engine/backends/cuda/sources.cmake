@@ -1,5 +1,5 @@
 # The sources of the CUDA backend: nvcc compiles the kernels for the plug-in, and the tests compile the same files as C++.
-set(MANTISSA_CUDA_KERNELS attention elementwise group layout losses norm reduce scaler softmax windows)
+set(MANTISSA_CUDA_KERNELS attention elementwise group layout losses norm rank_mean reduce scaler softmax windows)
 list(TRANSFORM MANTISSA_CUDA_KERNELS REPLACE "(.+)" "${CMAKE_CURRENT_LIST_DIR}/kernels/\\1.cu")
 # cuDNN is looked for when the program runs; its header, of version 9, when this is built.
 find_path(MANTISSA_CUDNN_HEADERS cudnn.h HINTS ENV CUDNN_PATH ENV CUDA_PATH PATHS /usr/local/cuda/include PATH_SUFFIXES include)
@@ -10,11 +10,26 @@ if(MANTISSA_CUDNN_HEADERS AND EXISTS ${MANTISSA_CUDNN_HEADERS}/cudnn_version.h)
         set(MANTISSA_HAS_CUDNN ON)
     endif()
 endif()
-set(MANTISSA_CUDA_SOURCES attention_ops cuda_backend cuda_call cuda_stream device_memory elementwise_ops group_ops kernel_table layout_ops
+# NCCL in the same way.
+find_path(MANTISSA_NCCL_HEADERS nccl.h HINTS ENV NCCL_PATH ENV CUDA_PATH PATHS /usr/local/cuda/include PATH_SUFFIXES include)
+set(MANTISSA_HAS_NCCL OFF)
+if(MANTISSA_NCCL_HEADERS)
+    file(STRINGS ${MANTISSA_NCCL_HEADERS}/nccl.h MANTISSA_NCCL_MINOR REGEX "#define NCCL_MINOR ")
+    string(REGEX REPLACE "[^0-9]" "" MANTISSA_NCCL_MINOR "${MANTISSA_NCCL_MINOR}")
+    if(MANTISSA_NCCL_MINOR GREATER_EQUAL 14) # of version 2
+        set(MANTISSA_HAS_NCCL ON)
+    endif()
+endif()
+set(MANTISSA_CUDA_SOURCES attention_ops cuda_backend cuda_call cuda_stream device_choice device_memory elementwise_ops group_ops kernel_table layout_ops
                           loss_ops matmul operands pinned_memory plugin row_ops scaler_ops window_ops)
 if(MANTISSA_HAS_CUDNN)
     list(APPEND MANTISSA_CUDA_SOURCES dnn_conv dnn_library)
 else()
     list(APPEND MANTISSA_CUDA_SOURCES dnn_absent)
+endif()
+if(MANTISSA_HAS_NCCL)
+    list(APPEND MANTISSA_CUDA_SOURCES nccl_library nccl_mean nccl_ranks)
+else()
+    list(APPEND MANTISSA_CUDA_SOURCES nccl_absent)
 endif()
 list(TRANSFORM MANTISSA_CUDA_SOURCES REPLACE "(.+)" "${CMAKE_CURRENT_LIST_DIR}/\\1.cpp")

@@ -16,6 +16,7 @@ constexpr int partTag = 1;
 constexpr int sumTag = 2;
 constexpr int gatherTag = 3;
 constexpr int broadcastTag = 4;
+constexpr int elsewhereTag = 5;
 
 } // namespace
 
@@ -58,6 +59,12 @@ void MpiCommunicator::allGather(std::span<const double> own, std::span<double> a
 void MpiCommunicator::broadcast(std::span<std::byte> bytes, int root)
 {
     guarded([&] { spread(bytes, root); });
+}
+
+void MpiCommunicator::await(std::size_t bytes, const std::function<bool()>& isDone)
+{
+    m_link->begin(elsewhereTag, bytes);
+    m_link->wait(isDone);
 }
 
 void MpiCommunicator::reduce(std::span<float> values, DType format)

@@ -25,6 +25,10 @@ public:
     void allGather(std::span<const double> own, std::span<double> all) override;
     void broadcast(std::span<std::byte> bytes, int root) override;
 
+    [[nodiscard]] bool isAcrossProcesses() const override { return true; }
+
+    void await(std::size_t bytes, const std::function<bool()>& isDone) override;
+
 private:
     void reduce(std::span<float> values, DType format);
     void gather(std::span<const double> own, std::span<double> all);

@@ -2,6 +2,7 @@
 
 #include "engine/core/clock.h"
 #include "engine/core/error.h"
+#include "engine/parallel/local_rank.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <string_view>
 #include <utility>
 
 namespace mantissa {
@@ -31,6 +33,19 @@ constexpr double stopPatience = 0.35;
 constexpr int signTag = 1;
 constexpr int farewellTag = 2;
 constexpr std::size_t farewellBytes = 1024;
+
+constexpr double checkInterval = 0.01; // seconds between looks at who lives, which cost system calls
+
+/// Between two looks whether something is there. Ranks may share cores: the one that is waited for needs this one.
+void rest(int turn)
+{
+    constexpr int eager = 64;
+    if (turn < eager) {
+        std::this_thread::yield();
+    } else {
+        std::this_thread::sleep_for(std::chrono::microseconds(std::min(20 + turn / 8, 200)));
+    }
+}
 
 std::string wordsFor(int status)
 {
@@ -70,6 +85,13 @@ struct Introduction
     std::array<char, 128> machine {};
     std::int64_t process = 0;
 };
+
+/// Equal for all processes of a machine, whatever containers they are in.
+std::string_view kernelOf(const Introduction& process)
+{
+    const std::string_view machine = process.machine.data();
+    return machine.substr(0, machine.find("pid:"));
+}
 
 template <std::size_t size> void fill(std::array<char, size>& into, const std::string& text)
 {
@@ -113,6 +135,8 @@ void MpiLink::introduce()
     std::vector<Introduction> all(static_cast<std::size_t>(size));
     check(MPI_Allgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, MPI_COMM_WORLD), "the start");
     m_lastAttended = steadySeconds();
+    const auto isBefore = [&own](const Introduction& other) { return kernelOf(other) == kernelOf(own); };
+    setLocalRank(static_cast<int>(std::count_if(all.begin(), all.begin() + m_rank, isBefore)));
     for (const Introduction& other : all) {
         m_peers.push_back({.host = other.host.data(),
             .machine = other.machine.data(),
@@ -229,10 +253,16 @@ std::string MpiLink::lossOf(int rank, double now) const
                            "reached",
             now - peer.lastSign);
     }
-    if (m_call.number == peer.call.number && !(m_call == peer.call)) {
-        return "does something else than this one: the ranks' settings or data differ";
-    }
     return {};
+}
+
+/// Why a rank that lives is not to be waited for; empty if it is.
+std::string MpiLink::differenceOf(int rank) const
+{
+    const Peer& peer = m_peers[static_cast<std::size_t>(rank)];
+    return m_call.number == peer.call.number && !(m_call == peer.call)
+        ? "does something else than this one: the ranks' settings or data differ"
+        : "";
 }
 
 void MpiLink::fail(ErrorCode code, const std::string& message)
@@ -249,8 +279,12 @@ void MpiLink::checkRanks(int awaited)
     for (int rank = 0; rank < size(); ++rank) {
         // At the end, those who are through may be gone already.
         const bool matters = rank != m_rank && (rank == awaited || !m_isFinishing);
-        if (const std::string loss = matters ? lossOf(rank, now) : std::string(); !loss.empty()) {
-            fail(ErrorCode::BackendFailure, fmt::format("{} {}.", nameOf(rank), loss));
+        if (!matters) {
+            continue;
+        }
+        const std::string loss = lossOf(rank, now);
+        if (const std::string why = loss.empty() ? differenceOf(rank) : loss; !why.empty()) {
+            fail(ErrorCode::BackendFailure, fmt::format("{} {}.", nameOf(rank), why));
         }
     }
     if (m_rank != 0 || m_isFinishing || m_interruptedAt == 0 || now - m_interruptedAt <= stopPatience) {
@@ -297,7 +331,6 @@ void MpiLink::receive(int rank, int tag, std::span<std::byte> bytes, std::vector
 
 void MpiLink::wait(std::vector<Transfer>& transfers)
 {
-    constexpr double checkInterval = 0.01; // between looks at who lives, which cost system calls
     double nextCheck = steadySeconds() + checkInterval;
     for (int turn = 0; !transfers.empty(); ++turn) {
         {
@@ -321,13 +354,43 @@ void MpiLink::wait(std::vector<Transfer>& transfers)
                 checkRanks(transfers.front().rank);
             }
         }
-        // Ranks may share cores: the one that is waited for needs this one.
-        constexpr int eager = 64;
-        if (turn < eager) {
-            std::this_thread::yield();
-        } else {
-            std::this_thread::sleep_for(std::chrono::microseconds(std::min(20 + turn / 8, 200)));
+        rest(turn);
+    }
+}
+
+/// A rank that has not come to the present call, as far as its signs tell.
+std::optional<int> MpiLink::latecomer() const
+{
+    for (int rank = 0; rank < size(); ++rank) {
+        if (rank != m_rank && m_peers[static_cast<std::size_t>(rank)].call.number < m_call.number) {
+            return rank;
         }
+    }
+    return std::nullopt;
+}
+
+void MpiLink::wait(const std::function<bool()>& isDone)
+{
+    constexpr double longestTransfer = 60;
+    double allCameAt = 0; // 0: not yet
+    double nextCheck = steadySeconds() + checkInterval;
+    for (int turn = 0; !isDone(); ++turn) {
+        if (const double now = steadySeconds(); now >= nextCheck) {
+            const std::lock_guard lock(m_mutex);
+            nextCheck = now + checkInterval;
+            attend();
+            const std::optional<int> late = latecomer();
+            checkRanks(late.value_or((m_rank + 1) % size()));
+            allCameAt = late ? 0 : allCameAt == 0 ? now : allCameAt;
+            if (!late && now - allCameAt > longestTransfer) {
+                fail(ErrorCode::BackendFailure,
+                    fmt::format(
+                        "The exchange between the devices has stood still for {:.0f} s, though every rank takes "
+                        "part in it: a GPU hangs, or the network between them fails.",
+                        longestTransfer));
+            }
+        }
+        rest(turn);
     }
 }
 

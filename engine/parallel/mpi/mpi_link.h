@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -61,6 +62,10 @@ public:
     /// Until all are over; empties the list. Throws Error naming the rank that is lost or has left.
     void wait(std::vector<Transfer>& transfers);
 
+    /// The same for what travels by other means: until `isDone` says so. Throws too if nothing comes to an end for a
+    /// minute although every rank takes part.
+    void wait(const std::function<bool()>& isDone);
+
     void leave(const std::string& why);
     /// Whether all ranks came here in time; MPI is over then.
     [[nodiscard]] bool finish();
@@ -89,7 +94,9 @@ private:
     void takeSigns(double now);
     [[nodiscard]] bool isHere(const Peer& peer) const;
     [[nodiscard]] std::string lossOf(int rank, double now) const;
+    [[nodiscard]] std::string differenceOf(int rank) const;
     void checkRanks(int awaited);
+    [[nodiscard]] std::optional<int> latecomer() const;
     [[noreturn]] void fail(ErrorCode code, const std::string& message);
     void giveSigns(const std::stop_token& stop);
 

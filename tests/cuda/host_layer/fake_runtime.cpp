@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -13,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <thread>
 #include <vector>
 
 using Work = std::function<cudaError_t()>;
@@ -21,10 +23,11 @@ using Work = std::function<cudaError_t()>;
 
 struct CUstream_st
 {
-    std::deque<Work> queue;
+    int device = 0;
+    std::deque<Work> queue {};
     bool isCapturing = false;
     bool isCaptureBroken = false; ///< something was done that cannot be captured
-    std::vector<Work> captured;
+    std::vector<Work> captured {};
 };
 
 /// Shared by the event and by work that is still queued when it is destroyed.
@@ -39,6 +42,7 @@ struct EventState
 
 struct CUevent_st
 {
+    int device = 0;
     std::shared_ptr<EventState> state = std::make_shared<EventState>();
 };
 
@@ -60,11 +64,21 @@ constexpr std::size_t alignment = 256;
 constexpr std::size_t guardBytes = 256; ///< behind every allocation
 constexpr int guardValue = 0xA5;
 
+/// As many GPUs as MANTISSA_HOST_GPUS says: for programs that a test starts.
+Device usualDevice()
+{
+    Device device;
+    if (const char* const count = std::getenv("MANTISSA_HOST_GPUS"); count != nullptr) {
+        device.count = std::atoi(count);
+    }
+    return device;
+}
+
 struct Layer
 {
     /// Around every call: lanes may come from several threads.
     std::recursive_mutex mutex;
-    Device device;
+    Device device = usualDevice();
     Streams streams = Streams::Eager;
     std::map<const std::byte*, std::size_t> allocations;
     std::map<const std::byte*, std::size_t> pinned;
@@ -91,14 +105,22 @@ std::lock_guard<std::recursive_mutex> locked()
     return std::lock_guard(layer().mutex);
 }
 
-/// As long as there is work and `isWanted` says so.
+/// What this thread creates and launches is for this one.
+thread_local int presentDevice = 0;
+
+/// As long as there is work and `isWanted` says so. cudaErrorNotReady: work that waits for another device is next.
 cudaError_t runWhile(cudaStream_t stream, const std::function<bool()>& isWanted)
 {
     while (!stream->queue.empty() && isWanted()) {
-        const auto work = std::move(stream->queue.front());
+        auto work = std::move(stream->queue.front());
         stream->queue.pop_front();
         ++layer().time;
-        if (const cudaError_t status = work(); status != cudaSuccess) {
+        const cudaError_t status = work();
+        if (status == cudaErrorNotReady) {
+            stream->queue.push_front(std::move(work));
+            return status;
+        }
+        if (status != cudaSuccess) {
             stream->queue.clear();
             return status;
         }
@@ -118,6 +140,20 @@ cudaError_t reach(const std::shared_ptr<EventState>& event, std::uint64_t record
         return layer().sticky;
     }
     return runWhile(event->stream, [&] { return event->reached < record; });
+}
+
+/// Waits, as a device does, also for what other threads have to do. Not inside the lock.
+template <typename Try> cudaError_t waitFor(const Try& attempt)
+{
+    while (true) {
+        {
+            const auto lock = locked();
+            if (const cudaError_t status = attempt(); status != cudaErrorNotReady) {
+                return status;
+            }
+        }
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
 }
 
 /// The stream that this thread captures, if it does: what waits or allocates breaks the capture then.
@@ -163,6 +199,9 @@ cudaError_t enqueueLaunch(const cudaLaunchConfig_t& config, std::function<void()
     if (isFailing("cudaLaunchKernelEx")) {
         return cudaErrorLaunchFailure;
     }
+    if (config.stream->device != presentDevice) {
+        return cudaErrorInvalidResourceHandle;
+    }
     constexpr std::size_t sharedLimit = 48 * 1024;
     constexpr unsigned yLimit = 65535;
     const dim3 grid = config.gridDim;
@@ -195,7 +234,7 @@ void setDevice(const Device& device)
 void reset()
 {
     const auto lock = locked();
-    layer().device = {};
+    layer().device = usualDevice();
     layer().streams = Streams::Eager;
     layer().calls = 0;
     layer().callsByName.clear();
@@ -324,10 +363,33 @@ cudaError_t cudaGetDeviceCount(int* count)
                                                                        : cudaSuccess;
 }
 
-cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int /*device*/)
+cudaError_t cudaSetDevice(int device)
+{
+    const auto lock = locked();
+    if (isFailing("cudaSetDevice")) {
+        return cudaErrorUnknown;
+    }
+    if (device < 0 || device >= layer().device.count) {
+        return cudaErrorInvalidDevice;
+    }
+    presentDevice = device;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGetDevice(int* device)
+{
+    *device = presentDevice;
+    return isFailing("cudaGetDevice") ? cudaErrorUnknown : cudaSuccess;
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device)
 {
     const auto lock = locked();
     *properties = {};
+    if (device < 0 || device >= layer().device.count) {
+        return cudaErrorInvalidDevice;
+    }
+    std::memset(properties->uuid.bytes, device + 1, sizeof properties->uuid.bytes);
     std::strcpy(properties->name, "Host layer");
     properties->major = layer().device.major;
     properties->minor = layer().device.minor;
@@ -421,7 +483,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned /*flags*/)
     if (isFailing("cudaStreamCreateWithFlags")) {
         return cudaErrorUnknown;
     }
-    *stream = new CUstream_st;
+    *stream = new CUstream_st {.device = presentDevice};
     layer().alive.insert(*stream);
     return cudaSuccess;
 }
@@ -436,14 +498,13 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
-    const auto lock = locked();
     if (breaksCapture()) {
         return cudaErrorStreamCaptureUnsupported;
     }
     if (isFailing("cudaStreamSynchronize")) {
         return cudaErrorUnknown;
     }
-    return runAll(stream);
+    return waitFor([stream] { return runAll(stream); });
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned /*flags*/)
@@ -461,7 +522,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags)
     if (isFailing("cudaEventCreateWithFlags")) {
         return cudaErrorUnknown;
     }
-    *event = new CUevent_st;
+    *event = new CUevent_st {.device = presentDevice};
     (*event)->state->isTimed = (flags & cudaEventDisableTiming) == 0;
     return cudaSuccess;
 }
@@ -483,6 +544,9 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
         stream->isCaptureBroken = true; // what it would mean in a graph is not what is wanted here
         return cudaErrorStreamCaptureUnsupported;
     }
+    if (event->device != stream->device) {
+        return cudaErrorInvalidResourceHandle;
+    }
     event->state->stream = stream;
     return enqueue(stream, [state = event->state, record = ++event->state->recorded] {
         state->reached = record;
@@ -493,14 +557,31 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
-    const auto lock = locked();
     if (breaksCapture()) {
         return cudaErrorStreamCaptureUnsupported;
     }
     if (isFailing("cudaEventSynchronize")) {
         return cudaErrorUnknown;
     }
-    return reach(event->state, event->state->recorded);
+    return waitFor([event] { return reach(event->state, event->state->recorded); });
+}
+
+/// A device works on while the host asks: in lazy streams by one piece of work each time.
+cudaError_t cudaEventQuery(cudaEvent_t event)
+{
+    const auto lock = locked();
+    if (isFailing("cudaEventQuery")) {
+        return cudaErrorUnknown;
+    }
+    const EventState& state = *event->state;
+    if (state.reached >= state.recorded) {
+        return layer().sticky;
+    }
+    int pieces = 0;
+    const cudaError_t status = layer().alive.contains(state.stream)
+        ? runWhile(state.stream, [&] { return pieces++ == 0 || layer().streams == Streams::Eager; })
+        : layer().sticky;
+    return status == cudaSuccess && state.reached < state.recorded ? cudaErrorNotReady : status;
 }
 
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end)
@@ -584,6 +665,9 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream)
     if (isFailing("cudaGraphLaunch")) {
         return cudaErrorLaunchFailure;
     }
+    if (stream->device != presentDevice) {
+        return cudaErrorInvalidResourceHandle;
+    }
     return enqueue(stream, [all = executable->work] {
         for (const Work& work : *all) {
             ++layer().time;
@@ -665,6 +749,10 @@ const char* cudaGetErrorName(cudaError_t status)
         return "cudaErrorNotReady";
     case cudaErrorStreamCaptureUnsupported:
         return "cudaErrorStreamCaptureUnsupported";
+    case cudaErrorInvalidDevice:
+        return "cudaErrorInvalidDevice";
+    case cudaErrorInvalidResourceHandle:
+        return "cudaErrorInvalidResourceHandle";
     case cudaErrorInvalidConfiguration:
         return "cudaErrorInvalidConfiguration";
     default:
