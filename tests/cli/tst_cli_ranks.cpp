@@ -70,6 +70,7 @@ private:
         QProcessEnvironment environment = QProcessEnvironment::systemEnvironment()) const
     {
         environment.insert("XDG_DATA_HOME", m_cli.path("data"));
+        environment.insert("ASAN_OPTIONS", "detect_leaks=0"); // of Open MPI there would be many
         environment.insert("OMPI_ALLOW_RUN_AS_ROOT", "1");
         environment.insert("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
         process.setProcessEnvironment(environment);

@@ -165,7 +165,7 @@ private slots:
                 std::abs(row().summary.mean[StepPhase::Forward] - forward) < 1e-6 * forward, patienceMs);
             QVERIFY(row().summary.mean.total() > 0);
         }
-        const LaneTimes& fp16 = panel->times().rows().at(1);
+        const LaneTimes fp16 = panel->times().rows().at(1);
         QVERIFY(fp16.summary.casts > 0);
         QCOMPARE(fp16.summary.baseline, QStringLiteral("FP32"));
         QVERIFY(fp16.summary.ratio > 0);
