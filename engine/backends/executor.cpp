@@ -38,6 +38,14 @@ void requireMemory(const MemoryPlan& plan, const Backend& backend)
     }
 }
 
+/// Other values have no place in the host's mirror.
+void requireStepInput(const Value& value)
+{
+    if (value.kind != ValueKind::StepInput) {
+        throw Error(ErrorCode::Internal, "[executor] " + value.name + " is no scalar that the host writes.");
+    }
+}
+
 } // namespace
 
 Executor::Executor(Graph graph, Backend& backend, int threads, const ProductPrecision& products, Communicator* ranks)
@@ -232,16 +240,19 @@ std::byte* Executor::address(ValueId value) const
 
 void Executor::setScalar(ValueId stepInput, float value)
 {
+    requireStepInput(m_graph.value(stepInput));
     std::memcpy(m_stepInputs.data() + m_plan.offsets[stepInput], &value, sizeof value);
 }
 
 void Executor::setScalar(ValueId stepInput, double value)
 {
+    requireStepInput(m_graph.value(stepInput));
     std::memcpy(m_stepInputs.data() + m_plan.offsets[stepInput], &value, sizeof value);
 }
 
 void Executor::setScalar(ValueId stepInput, std::int32_t value)
 {
+    requireStepInput(m_graph.value(stepInput));
     std::memcpy(m_stepInputs.data() + m_plan.offsets[stepInput], &value, sizeof value);
 }
 

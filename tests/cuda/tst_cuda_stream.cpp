@@ -1,5 +1,5 @@
-/// How a lane uses the device: phases replayed as graphs, one wait a step, batches sent ahead, times from the device;
-/// and what a lane may choose: the device, and how products are computed.
+/// How a lane uses the device: phases replayed as graphs, no wait but for the results, batches sent ahead, times from
+/// the device; and what a lane may choose: the device, and how products are computed.
 #include "engine/backends/cuda/cuda_backend.h"
 #include "engine/core/error.h"
 #include "engine/formats/convert.h"

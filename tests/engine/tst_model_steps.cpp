@@ -323,8 +323,14 @@ private slots:
         }
         executor.write(step.input, std::as_bytes(std::span(tokens)));
         executor.write(step.target, std::as_bytes(std::span(sums)));
-        executor.setScalar(step.lossScale, 1024.0F);
-        executor.setScalar(step.inverseScale, 1 / 1024.0F);
+        if (step.scaler) {
+            executor.setScalar(step.scaler->isFrozen, 1.0F);
+            executor.writeFloats(step.lossScale, std::vector {1024.0F});
+            executor.writeFloats(step.inverseScale, std::vector {1 / 1024.0F});
+        } else {
+            executor.setScalar(step.lossScale, 1024.0F);
+            executor.setScalar(step.inverseScale, 1 / 1024.0F);
+        }
         executor.setScalar(step.lr, 0.005F);
         executor.uploadStepInputs();
         for (int i = 0; i < 200; ++i) {
