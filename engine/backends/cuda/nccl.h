@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 
 namespace mantissa::cuda {
@@ -28,8 +29,9 @@ public:
     FoundMean meanOver(const std::shared_ptr<Communicator>& ranks, const GpuIdentity& gpu);
 
 private:
-    const std::shared_ptr<const NcclLibrary>& library();
+    std::shared_ptr<const NcclLibrary> library();
 
+    std::mutex m_mutex; ///< guards what follows
     std::shared_ptr<const NcclLibrary> m_library; ///< null: not looked for yet
     /// The lanes of a session share one connection, which ends with the last of them.
     std::weak_ptr<Communicator> m_for;

@@ -136,8 +136,9 @@ std::string throughHost(const std::string& reason)
 
 } // namespace
 
-const std::shared_ptr<const NcclLibrary>& Nccl::library()
+std::shared_ptr<const NcclLibrary> Nccl::library()
 {
+    const std::lock_guard lock(m_mutex);
     if (!m_library) {
         m_library = std::make_shared<const NcclLibrary>();
     }
@@ -146,24 +147,31 @@ const std::shared_ptr<const NcclLibrary>& Nccl::library()
 
 std::string Nccl::text()
 {
-    const Support& support = library()->support();
-    return support.ok ? "by " + library()->text() : throughHost(support.reason);
+    const std::shared_ptr<const NcclLibrary> nccl = library();
+    return nccl->support().ok ? "by " + nccl->text() : throughHost(nccl->support().reason);
 }
 
 FoundMean Nccl::meanOver(const std::shared_ptr<Communicator>& ranks, const GpuIdentity& gpu)
 {
-    std::shared_ptr<NcclRanks> link = m_for.lock() == ranks ? m_ranks.lock() : nullptr;
-    if (m_for.lock() != ranks) {
-        m_refusal.clear();
+    std::shared_ptr<NcclRanks> link;
+    std::string refusal;
+    {
+        const std::lock_guard lock(m_mutex);
+        if (m_for.lock() == ranks) {
+            link = m_ranks.lock();
+            refusal = m_refusal;
+        }
     }
-    if (!link && m_refusal.empty()) {
-        link = std::make_shared<NcclRanks>(library(), *ranks, gpu);
+    if (!link && refusal.empty()) {
+        link = std::make_shared<NcclRanks>(library(), *ranks, gpu); // not under the lock: it waits for other ranks
+        refusal = link->support().reason;
+        const std::lock_guard lock(m_mutex);
         m_for = ranks;
         m_ranks = link;
-        m_refusal = link->support().reason;
+        m_refusal = refusal;
     }
-    if (!m_refusal.empty()) {
-        return {nullptr, "gradients go from GPU to GPU " + throughHost(m_refusal)};
+    if (!refusal.empty()) {
+        return {nullptr, "gradients go from GPU to GPU " + throughHost(refusal)};
     }
     return {std::make_unique<NcclMean>(link, ranks), "gradients go from GPU to GPU " + text()};
 }
