@@ -16,13 +16,15 @@ namespace mantissa::cuda {
 
 namespace {
 
-/// Seconds until all have to be connected.
+/// Seconds until all have to be connected; fewer than those after which Communicator::await() takes it for a
+/// standstill.
 double connectPatience()
 {
     constexpr double usual = 20;
+    constexpr double most = 50;
     const char* const named = std::getenv("MANTISSA_NCCL_PATIENCE");
     const double seconds = named == nullptr ? usual : std::atof(named);
-    return seconds > 0 ? seconds : usual;
+    return seconds > 0 ? std::min(seconds, most) : usual;
 }
 
 /// NCCL notices at once that a connection broke, but not whose end is gone; the ranks' signs of life tell that soon.

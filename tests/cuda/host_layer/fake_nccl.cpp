@@ -157,11 +157,14 @@ const char* ncclGetErrorString(ncclResult_t result)
 
 ncclResult_t ncclGetUniqueId(ncclUniqueId* id)
 {
+    if (isFailing("ncclGetUniqueId")) {
+        return ncclSystemError;
+    }
     const std::string name = "/mantissa-nccl-" + std::to_string(::getpid()) + "-" + std::to_string(rooms++);
     *id = {};
     std::memcpy(id->internal, name.c_str(), name.size());
     const Room room(name.c_str(), O_CREAT | O_EXCL);
-    return isFailing("ncclGetUniqueId") || room.meeting() == nullptr ? ncclSystemError : ncclSuccess;
+    return room.meeting() == nullptr ? ncclSystemError : ncclSuccess;
 }
 
 ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank, ncclConfig_t* config)
