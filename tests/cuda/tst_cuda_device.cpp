@@ -94,8 +94,8 @@ void TstCudaDevice::saysWhichLibraryFails()
         host_layer::failFrom(call);
         const DeviceInfo info = deviceOf({});
         failed.insert(host_layer::failedCall());
-        const bool isHarmless
-            = host_layer::failedCall() == "cudaRuntimeGetVersion" || host_layer::failedCall() == "cudaFree";
+        static const std::set<std::string> harmless {"cudaRuntimeGetVersion", "cudaFree", "cudaStreamDestroy"};
+        const bool isHarmless = harmless.contains(host_layer::failedCall());
         QVERIFY2(isHarmless || !info.available.ok, host_layer::failedCall().c_str());
         QVERIFY2(info.available.ok || info.available.reason.size() > 30, info.available.reason.c_str());
     }
