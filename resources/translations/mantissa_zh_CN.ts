@@ -2991,6 +2991,14 @@
         <source>Their weights have drifted apart: by up to %1 of their size.</source>
         <translation>它们的权重已经分道扬镳：相差最多为其大小的 %1。</translation>
     </message>
+    <message>
+        <source>FP16 %1, BF16 %2</source>
+        <translation>FP16 %1，BF16 %2</translation>
+    </message>
+    <message>
+        <source>Not available: %1</source>
+        <translation>不可用：%1</translation>
+    </message>
 </context>
 <context>
     <name>mantissa::BitRow</name>
@@ -4704,6 +4712,22 @@
         <source>Of the gradient elements, %1 rounded to zero, %2 became subnormal, %3 overflowed</source>
         <translation>梯度元素中，%1 被舍入为零，%2 成为次正规数，%3 溢出</translation>
     </message>
+    <message>
+        <source>Device</source>
+        <translation>设备</translation>
+    </message>
+    <message>
+        <source>As the run bar says</source>
+        <translation>与运行栏一致</translation>
+    </message>
+    <message>
+        <source>On the device that is chosen for all lanes</source>
+        <translation>使用为所有泳道选择的设备</translation>
+    </message>
+    <message>
+        <source>Starts all lanes afresh.</source>
+        <translation>所有泳道将从头开始。</translation>
+    </message>
 </context>
 <context>
     <name>mantissa::LaneList</name>
@@ -6087,6 +6111,10 @@ Setup changes it; Ctrl+O opens another.</source>
         <source>%1 failed: %2 What was trained is stored; resume it under Runs.</source>
         <translation>%1 失败：%2 已训练的部分已保存；可在“运行”中继续。</translation>
     </message>
+    <message>
+        <source>another device</source>
+        <translation>更换设备</translation>
+    </message>
 </context>
 <context>
     <name>mantissa::MemoryPlannerDialog</name>
@@ -6944,57 +6972,6 @@ Setup changes it; Ctrl+O opens another.</source>
     </message>
 </context>
 <context>
-    <name>mantissa::RanksPanel</name>
-    <message>
-        <source>Lane whose ranks are shown</source>
-        <translation>显示哪条泳道的进程</translation>
-    </message>
-    <message>
-        <source>What the third plot shows</source>
-        <translation>第三幅图显示什么</translation>
-    </message>
-    <message>
-        <source>The third plot: how far each rank&apos;s weights are from rank 0&apos;s, or which share of its gradient the exchange rounded to zero</source>
-        <translation>第三幅图：每个进程的权重离 rank 0 的有多远，或者它的梯度在交换时被舍入为零的占比</translation>
-    </message>
-    <message>
-        <source>Export</source>
-        <translation>导出</translation>
-    </message>
-    <message>
-        <source>Copy picture</source>
-        <translation>复制图片</translation>
-    </message>
-    <message>
-        <source>Save as PNG, PDF, SVG or CSV…</source>
-        <translation>另存为 PNG、PDF、SVG 或 CSV…</translation>
-    </message>
-    <message>
-        <source>What the ranks say</source>
-        <translation>各进程说明了什么</translation>
-    </message>
-    <message>
-        <source>No experiment is open. Ctrl+O opens one.</source>
-        <translation>没有打开的实验。按 Ctrl+O 打开一个。</translation>
-    </message>
-    <message>
-        <source>Space trains the lanes; what their ranks do is shown here.</source>
-        <translation>按空格键训练各泳道；它们的各进程在做什么会显示在这里。</translation>
-    </message>
-    <message>
-        <source>%1 trains on one rank. Set its number of ranks in Setup (parallel.ranks) to see several that share each batch.</source>
-        <translation>%1 只用一个进程训练。在“设置”中给出进程数（parallel.ranks），就能看到共享每个批次的多个进程。</translation>
-    </message>
-    <message>
-        <source>There is nothing to export yet.</source>
-        <translation>尚无可导出的内容。</translation>
-    </message>
-    <message>
-        <source>Picture (*.png);;PDF document (*.pdf);;SVG drawing (*.svg);;Numbers (*.csv)</source>
-        <translation>图片 (*.png);;PDF 文档 (*.pdf);;SVG 图形 (*.svg);;数值 (*.csv)</translation>
-    </message>
-</context>
-<context>
     <name>mantissa::RankJob</name>
     <message>
         <source>This Mantissa was built without MPI. Install Debian&apos;s package libopenmpi-dev and build it again.</source>
@@ -7054,6 +7031,57 @@ Setup changes it; Ctrl+O opens another.</source>
     <message>
         <source>Choose at least one lane.</source>
         <translation>请至少选择一条泳道。</translation>
+    </message>
+</context>
+<context>
+    <name>mantissa::RanksPanel</name>
+    <message>
+        <source>Lane whose ranks are shown</source>
+        <translation>显示哪条泳道的进程</translation>
+    </message>
+    <message>
+        <source>What the third plot shows</source>
+        <translation>第三幅图显示什么</translation>
+    </message>
+    <message>
+        <source>The third plot: how far each rank&apos;s weights are from rank 0&apos;s, or which share of its gradient the exchange rounded to zero</source>
+        <translation>第三幅图：每个进程的权重离 rank 0 的有多远，或者它的梯度在交换时被舍入为零的占比</translation>
+    </message>
+    <message>
+        <source>Export</source>
+        <translation>导出</translation>
+    </message>
+    <message>
+        <source>Copy picture</source>
+        <translation>复制图片</translation>
+    </message>
+    <message>
+        <source>Save as PNG, PDF, SVG or CSV…</source>
+        <translation>另存为 PNG、PDF、SVG 或 CSV…</translation>
+    </message>
+    <message>
+        <source>What the ranks say</source>
+        <translation>各进程说明了什么</translation>
+    </message>
+    <message>
+        <source>No experiment is open. Ctrl+O opens one.</source>
+        <translation>没有打开的实验。按 Ctrl+O 打开一个。</translation>
+    </message>
+    <message>
+        <source>Space trains the lanes; what their ranks do is shown here.</source>
+        <translation>按空格键训练各泳道；它们的各进程在做什么会显示在这里。</translation>
+    </message>
+    <message>
+        <source>%1 trains on one rank. Set its number of ranks in Setup (parallel.ranks) to see several that share each batch.</source>
+        <translation>%1 只用一个进程训练。在“设置”中给出进程数（parallel.ranks），就能看到共享每个批次的多个进程。</translation>
+    </message>
+    <message>
+        <source>There is nothing to export yet.</source>
+        <translation>尚无可导出的内容。</translation>
+    </message>
+    <message>
+        <source>Picture (*.png);;PDF document (*.pdf);;SVG drawing (*.svg);;Numbers (*.csv)</source>
+        <translation>图片 (*.png);;PDF 文档 (*.pdf);;SVG 图形 (*.svg);;数值 (*.csv)</translation>
     </message>
 </context>
 <context>
@@ -7228,14 +7256,6 @@ Setup changes it; Ctrl+O opens another.</source>
 <context>
     <name>mantissa::RunBar</name>
     <message>
-        <source>native</source>
-        <translation>原生</translation>
-    </message>
-    <message>
-        <source>emulated</source>
-        <translation>模拟</translation>
-    </message>
-    <message>
         <source>preparing</source>
         <translation>准备中</translation>
     </message>
@@ -7340,10 +7360,6 @@ Setup changes it; Ctrl+O opens another.</source>
         <translation>可用的最佳设备</translation>
     </message>
     <message>
-        <source>Not available: %1</source>
-        <translation>不可用：%1</translation>
-    </message>
-    <message>
         <source>Where lanes train; another one starts them afresh</source>
         <translation>泳道在哪里训练；换设备会重新开始</translation>
     </message>
@@ -7382,10 +7398,6 @@ Setup changes it; Ctrl+O opens another.</source>
     <message>
         <source>%1 (%2)</source>
         <translation>%1（%2）</translation>
-    </message>
-    <message>
-        <source>FP16 %1, BF16 %2</source>
-        <translation>FP16 %1，BF16 %2</translation>
     </message>
 </context>
 <context>

@@ -91,6 +91,7 @@ private slots:
     void typedScaleIsMarkedAndStored();
     void setupStartsNewRunsAndUndoBringsTheOldOnesBack();
     void moreStepsTrainOn();
+    void aLaneMovesToAnotherDevice();
     void badFileIsExplainedAndThePresentOneStays();
     void droppedFileOpens();
     void saveWritesAnExperimentThatReadsBack();
@@ -355,6 +356,40 @@ void TestMainWindow::moreStepsTrainOn()
     QTRY_COMPARE_WITH_TIMEOUT(m_window->controller()->status()->totalSteps, std::int64_t {25}, patienceMs);
     m_window->controller()->run();
     QTRY_COMPARE_WITH_TIMEOUT(stepOf(*m_window), std::int64_t {25}, patienceMs);
+}
+
+void TestMainWindow::aLaneMovesToAnotherDevice()
+{
+    open(test::smallExperimentText(5));
+    trainToTheEnd();
+    SessionController* const controller = m_window->controller();
+    const auto choose = [this, controller](const QString& device) {
+        const std::uint32_t second = controller->status()->lanes.at(1).id;
+        auto* const button = m_window->laneList()->card(second)->findChild<QToolButton*>(QStringLiteral("laneMenu"));
+        for (QMenu* const menu : button->menu()->findChildren<QMenu*>()) {
+            emit menu->aboutToShow(); // it is filled then
+            for (QAction* const action : menu->actions()) {
+                if (action->text() == device && action->isEnabled()) {
+                    action->trigger();
+                    return true;
+                }
+            }
+        }
+        return false;
+    };
+    const auto isOn = [controller](std::size_t lane, const std::string& backend) {
+        const auto status = controller->status();
+        return status && status->state == SessionState::Ready && status->lanes.at(lane).device.backend == backend;
+    };
+    QVERIFY(choose(QStringLiteral("reference")));
+    QTRY_VERIFY_WITH_TIMEOUT(isOn(1, "reference"), patienceMs);
+    QVERIFY(isOn(0, "cpu"));
+    QCOMPARE(controller->document().lanes().at(1).device, std::string("reference"));
+    QVERIFY(controller->document().isModified());
+    trainToTheEnd();
+    QVERIFY(!choose(QStringLiteral("cuda"))); // here it is shown, but cannot be chosen
+    m_window->actionNamed(QStringLiteral("undo"))->trigger();
+    QTRY_COMPARE_WITH_TIMEOUT(controller->document().lanes().at(1).device, std::string("session"), patienceMs);
 }
 
 void TestMainWindow::badFileIsExplainedAndThePresentOneStays()

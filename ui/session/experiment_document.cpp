@@ -51,6 +51,13 @@ void ExperimentDocument::set(std::size_t index, const std::string& path, const n
     m_modified = true;
 }
 
+void ExperimentDocument::setDevice(std::size_t index, const std::string& device)
+{
+    const nlohmann::json value = device == "session" ? nlohmann::json() : nlohmann::json(device);
+    m_experiment.lanes.at(index) = withOverrides(m_experiment.lanes.at(index), {{"device", value}});
+    m_modified = true;
+}
+
 void ExperimentDocument::renameLane(std::size_t index, const std::string& name)
 {
     LaneConfig& lane = m_experiment.lanes.at(index);

@@ -48,6 +48,8 @@ public:
     /// Settings for every lane, as parts of their documents: {"model.hidden", [64]}. Null removes one, so that its
     /// default holds. All or nothing; throws Error (InvalidArgument) for settings that do not go together.
     void setForAll(const std::vector<std::pair<std::string, nlohmann::json>>& values);
+    /// On which the lane at `index` trains; "session": as all that name none. Throws Error (InvalidArgument).
+    void setDevice(std::size_t index, const std::string& device);
     void setSteps(std::int64_t steps);
     void setWatchpoints(std::vector<Watchpoint> watchpoints);
     void addLane(const LaneConfig& config);

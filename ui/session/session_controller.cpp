@@ -392,6 +392,15 @@ void SessionController::recolorLane(std::uint32_t lane, const QString& color)
     emit documentChanged();
 }
 
+ExperimentDocument SessionController::withDevice(std::uint32_t lane, const std::string& device) const
+{
+    ExperimentDocument document = m_live->document;
+    if (const auto index = m_live->indexOf(lane)) {
+        document.setDevice(*index, device);
+    }
+    return document;
+}
+
 QString SessionController::laneName(std::uint32_t lane) const
 {
     if (const auto index = m_live ? m_live->indexOf(lane) : std::nullopt) {

@@ -115,6 +115,8 @@ public:
     void removeLane(std::uint32_t lane);
     /// Writes a checkpoint of the lane as it stands; eventTaken() tells how it went.
     void saveCheckpoint(std::uint32_t lane, const std::filesystem::path& file);
+    /// The document with another device for a lane; to be restarted with. Throws Error (InvalidArgument).
+    [[nodiscard]] ExperimentDocument withDevice(std::uint32_t lane, const std::string& device) const;
     void setWatchpoints(const std::vector<Watchpoint>& watchpoints);
     void setBaseline(std::uint32_t lane); ///< the lane that others are compared with
     void renameLane(std::uint32_t lane, const QString& name);

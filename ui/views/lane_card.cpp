@@ -2,6 +2,7 @@
 
 #include "ui/style/number_format.h"
 #include "ui/style/theme.h"
+#include "ui/views/device_choice.h"
 #include "ui/views/icon.h"
 #include "ui/views/lane_card_values.h"
 #include "ui/views/lane_words.h"
@@ -93,6 +94,9 @@ QWidget* LaneCard::makeHeader()
     m_baselineAction
         = menu->addAction(tr("Compare others with this lane"), this, [this] { m_controller->setBaseline(m_lane); });
     menu->addAction(tr("Choose colour\u2026"), this, &LaneCard::chooseColor);
+    m_deviceMenu = menu->addMenu(tr("Device"));
+    m_deviceMenu->setToolTipsVisible(true);
+    connect(m_deviceMenu, &QMenu::aboutToShow, this, &LaneCard::fillDeviceMenu);
     menu->addSeparator();
     menu->addAction(lineIcon(QStringLiteral("copy")), tr("Duplicate as it stands"), this,
         [this] { m_controller->duplicateLane(m_lane); });
@@ -109,6 +113,24 @@ QWidget* LaneCard::makeHeader()
     row->addWidget(m_more);
     row->addWidget(m_fold);
     return header;
+}
+
+void LaneCard::fillDeviceMenu()
+{
+    m_deviceMenu->clear();
+    const LaneStatus* const lane = m_controller->laneStatus(m_lane);
+    const auto add = [this, lane](const QString& text, const QString& device, const QString& tip) {
+        QAction* action = m_deviceMenu->addAction(text, this, [this, device] { emit deviceWanted(m_lane, device); });
+        action->setToolTip(tip);
+        action->setCheckable(true);
+        action->setChecked(lane != nullptr && lane->config->device == device.toStdString());
+        return action;
+    };
+    add(tr("As the run bar says"), QStringLiteral("session"), tr("On the device that is chosen for all lanes"));
+    for (const DeviceChoice& choice : deviceChoices()) {
+        add(choice.device, choice.device, choice.tip + QLatin1Char('\n') + tr("Starts all lanes afresh."))
+            ->setEnabled(choice.isAvailable);
+    }
 }
 
 QWidget* LaneCard::makeValues()

@@ -14,6 +14,7 @@ class QCheckBox;
 class QComboBox;
 class QGridLayout;
 class QLabel;
+class QMenu;
 class QToolButton;
 
 namespace mantissa {
@@ -60,6 +61,7 @@ signals:
     void chosen(std::uint32_t lane);
     void visibilityToggled(std::uint32_t lane);
     void goBackWanted(std::uint32_t lane);
+    void deviceWanted(std::uint32_t lane, const QString& device); ///< "session": that of all lanes
     void detailChanged();
 
 protected:
@@ -78,6 +80,7 @@ private:
     void updateScalerControls(const LaneConfig& config);
     void updateClipControls(const LaneConfig& config);
     void chooseColor();
+    void fillDeviceMenu();
     void changePolicy(int index);
     void changeScaler(int index);
     void changeScale(double scale);
@@ -100,6 +103,7 @@ private:
     QToolButton* m_more = nullptr;
     QToolButton* m_fold = nullptr;
     QAction* m_removeAction = nullptr;
+    QMenu* m_deviceMenu = nullptr;
     QAction* m_baselineAction = nullptr;
     QAction* m_showAction = nullptr;
     QWidget* m_valuesPart = nullptr;

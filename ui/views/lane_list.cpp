@@ -202,6 +202,7 @@ void LaneList::rebuild()
         connect(card, &LaneCard::chosen, this, &LaneList::select);
         connect(card, &LaneCard::visibilityToggled, this, &LaneList::visibilityToggled);
         connect(card, &LaneCard::goBackWanted, this, &LaneList::goBackWanted);
+        connect(card, &LaneCard::deviceWanted, this, &LaneList::deviceWanted);
         m_column->insertWidget(static_cast<int>(m_cards.size()), card);
         m_cards.push_back(card);
     }

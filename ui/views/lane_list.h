@@ -50,6 +50,7 @@ signals:
     void selectionChanged(std::uint32_t lane);
     void visibilityToggled(std::uint32_t lane);
     void goBackWanted(std::uint32_t lane);
+    void deviceWanted(std::uint32_t lane, const QString& device);
 
 protected:
     void changeEvent(QEvent* event) override;

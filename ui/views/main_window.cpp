@@ -1,6 +1,7 @@
 #include "ui/views/main_window.h"
 
 #include "engine/autocast/policy.h"
+#include "engine/core/error.h"
 #include "engine/train/sample_corridor.h"
 #include "ui/compare/compare_panel.h"
 #include "ui/gradients/gradients_panel.h"
@@ -251,6 +252,8 @@ void MainWindow::connectOpMap()
     connect(m_lanes, &LaneList::selectionChanged, m_opMap, &OpMapPanel::setLane);
     connect(m_lanes, &LaneList::selectionChanged, this, &MainWindow::showSelected);
     connect(m_lanes, &LaneList::goBackWanted, this, &MainWindow::goBack);
+    // Queued: the card whose menu asks goes with the lanes that are replaced.
+    connect(m_lanes, &LaneList::deviceWanted, this, &MainWindow::moveLane, Qt::QueuedConnection);
     connect(m_opMap, &OpMapPanel::laneChosen, m_lanes, &LaneList::select);
     connect(m_gradients, &GradientsPanel::notice, this,
         [this](const QString& text) { statusBar()->showMessage(text, 5000); });
@@ -633,6 +636,19 @@ void MainWindow::restart(ExperimentDocument document, const QString& text)
         m_dashboard->undoStack()->push(new RestartCommand(m_controller, std::move(document), text));
     } else {
         m_controller->restart(std::move(document));
+    }
+}
+
+void MainWindow::moveLane(std::uint32_t lane, const QString& device)
+{
+    const LaneStatus* const moved = m_controller->laneStatus(lane);
+    if (moved == nullptr || moved->config->device == device.toStdString()) {
+        return;
+    }
+    try {
+        restart(m_controller->withDevice(lane, device.toStdString()), tr("another device"));
+    } catch (const Error& error) {
+        statusBar()->showMessage(QString::fromUtf8(error.what()), 8000);
     }
 }
 

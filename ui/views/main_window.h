@@ -185,6 +185,7 @@ private:
     void followStatus();
     void showSelected();
     void goBack(std::uint32_t lane);
+    void moveLane(std::uint32_t lane, const QString& device);
     void followLanes();
     [[nodiscard]] bool showsOpMap() const;
     [[nodiscard]] bool showsGradients() const;

@@ -1,9 +1,9 @@
 #include "ui/views/run_bar.h"
 
-#include "engine/backends/device_info.h"
 #include "ui/language/language.h"
 #include "ui/style/number_format.h"
 #include "ui/style/theme.h"
+#include "ui/views/device_choice.h"
 #include "ui/views/icon.h"
 #include "ui/views/quiet_wheel.h"
 
@@ -32,11 +32,6 @@ constexpr int figureIntervalMs = 500;
 double speedAt(int position)
 {
     return position >= unlimitedPosition ? 0 : std::pow(10.0, position / static_cast<double>(stopsPerDecade));
-}
-
-QString formatName(FormatSupport support)
-{
-    return support == FormatSupport::Native ? RunBar::tr("native") : RunBar::tr("emulated");
 }
 
 QString stateName(SessionState state)
@@ -194,18 +189,11 @@ QWidget* RunBar::makeDevice()
     label->setBuddy(m_device);
     m_device->addItem(tr("auto"), QStringLiteral("auto"));
     m_device->setItemData(0, tr("The best device that is available"), Qt::ToolTipRole);
-    for (const DeviceInfo& device : listDevices()) {
-        m_device->addItem(QString::fromStdString(device.backend), QString::fromStdString(device.backend));
+    for (const DeviceChoice& choice : deviceChoices()) {
+        m_device->addItem(choice.device, choice.device);
         const int index = m_device->count() - 1;
-        QString tip = QString::fromStdString(device.name);
-        if (device.available.ok) {
-            tip += QLatin1Char('\n') + tr("FP16 %1, BF16 %2").arg(formatName(device.fp16), formatName(device.bf16));
-        } else {
-            tip += QLatin1Char('\n')
-                + tr("Not available: %1").arg(inPresentLanguage(QString::fromStdString(device.available.reason)));
-            qobject_cast<QStandardItemModel*>(m_device->model())->item(index)->setEnabled(false);
-        }
-        m_device->setItemData(index, tip, Qt::ToolTipRole);
+        m_device->setItemData(index, choice.tip, Qt::ToolTipRole);
+        qobject_cast<QStandardItemModel*>(m_device->model())->item(index)->setEnabled(choice.isAvailable);
     }
     m_device->setToolTip(tr("Where lanes train; another one starts them afresh"));
     row->addWidget(label);
