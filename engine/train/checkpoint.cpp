@@ -296,10 +296,10 @@ std::vector<RankState> readOthers(
     }
     for (std::size_t i = 0; i < list.size(); ++i) {
         const std::string prefix = rankPrefix(i + 1);
-        const auto theirs = std::ranges::stable_partition(
-            all, [&](const StoredTensor& tensor) { return !tensor.name.starts_with(prefix); });
-        std::vector<StoredTensor> own(std::make_move_iterator(theirs.begin()), std::make_move_iterator(theirs.end()));
-        all.erase(theirs.begin(), theirs.end());
+        const auto theirs = std::stable_partition(
+            all.begin(), all.end(), [&](const StoredTensor& tensor) { return !tensor.name.starts_with(prefix); });
+        std::vector<StoredTensor> own(std::make_move_iterator(theirs), std::make_move_iterator(all.end()));
+        all.erase(theirs, all.end());
         for (StoredTensor& tensor : own) {
             tensor.name.erase(0, prefix.size());
         }

@@ -202,7 +202,8 @@ public:
         self.site = site;
         const std::size_t first = self.index / warpSize_ * warpSize_;
         if (mask != 0xffffffffU || first + warpSize_ > m_threads.size()) {
-            fail(fmt::format("{}: the mask {:x} names lanes that are not there", text(site), mask));
+            m_fault = fmt::format("{}: the mask {:x} names lanes that are not there", text(site), mask);
+            giveUp();
         }
         Warp& warp = m_warps[self.index / warpSize_];
         if (++warp.inWarp < warpSize_) {
@@ -212,7 +213,8 @@ public:
         const std::span<Thread> lanes(m_threads.data() + first, warpSize_);
         for (Thread& lane : lanes) {
             if (!isSame(lane.site, site)) {
-                fail(fmt::format("lanes of a warp met at {} and at {}", text(lane.site), text(site)));
+                m_fault = fmt::format("lanes of a warp met at {} and at {}", text(lane.site), text(site));
+                giveUp();
             }
             lane.result = lane.source < warpSize_ ? lanes[lane.source].value : ~std::uint64_t {0};
             lane.state = State::Ready;
@@ -374,9 +376,9 @@ private:
         arriveInFiber(fake);
     }
 
-    [[noreturn]] void fail(std::string message)
+    /// For the reason in m_fault.
+    [[noreturn]] void giveUp()
     {
-        m_fault = std::move(message);
         switchToScheduler(*m_current->fiber);
         std::abort(); // an abandoned fiber is never resumed
     }
