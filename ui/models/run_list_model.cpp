@@ -150,7 +150,8 @@ QVariant RunListModel::data(const QModelIndex& index, int role) const
     case Qt::ToolTipRole:
         return runCellDetail(run, column);
     case Qt::TextAlignmentRole:
-        return QVariant::fromValue<int>((isNumberColumn(column) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+        return QVariant::fromValue(
+            Qt::Alignment(isNumberColumn(column) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     case Qt::DecorationRole:
         return column == LaneColumn ? swatchOf(run) : QVariant();
     case Qt::CheckStateRole:
@@ -228,7 +229,8 @@ QVariant RunListModel::headerData(int section, Qt::Orientation orientation, int 
     case Qt::ToolTipRole:
         return runColumnExplanation(column);
     case Qt::TextAlignmentRole:
-        return QVariant::fromValue<int>((isNumberColumn(column) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+        return QVariant::fromValue(
+            Qt::Alignment(isNumberColumn(column) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     default:
         return {};
     }

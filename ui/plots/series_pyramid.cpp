@@ -9,9 +9,6 @@ namespace mantissa {
 
 namespace {
 
-constexpr std::uint32_t smallBlock = 16;
-constexpr std::uint32_t largeBlock = 256;
-
 bool sameBits(double a, double b)
 {
     return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);

@@ -120,7 +120,7 @@ QVariant SweepModel::data(const QModelIndex& index, int role) const
     if (role == Qt::TextAlignmentRole) {
         const bool isNumber = column > statusColumn() || column == 0
             || (column < statusColumn() && data(index, SortRole).typeId() == QMetaType::Double);
-        return QVariant::fromValue<int>((isNumber ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+        return QVariant::fromValue(Qt::Alignment(isNumber ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     }
     if (role == Qt::ToolTipRole && column == statusColumn() && row.run) {
         return runCellDetail(*row.run, RunListModel::StatusColumn);
