@@ -372,7 +372,7 @@ void MainWindow::retranslate()
     for (QAction* action : m_languages->actions()) {
         action->setChecked(action->objectName() == languageAction(chosenLanguage()));
     }
-    m_events->model()->retell([this](EventModel::Row& row) {
+    m_events->model()->retell([](EventModel::Row& row) {
         if (row.event.lane == Event::allLanes) {
             row.lane = tr("all");
         }
