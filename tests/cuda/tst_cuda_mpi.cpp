@@ -1,11 +1,9 @@
 // mpirun -n R mantissa-cli on R GPUs of the host layer: gradients by NCCL between real processes, the bits of ranks of
 // one process, and the end of a run whose rank is killed.
-#include "tests/cli/cli_runner.h"
+#include "tests/cli/mpi_runner.h"
 
 #include <QDir>
 #include <QFile>
-
-#include <sys/types.h>
 
 #include <csignal>
 
@@ -39,18 +37,10 @@ private:
     void start(QProcess& process, int ranks, int gpus, const QStringList& arguments) const
     {
         QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
-        environment.insert("XDG_DATA_HOME", m_cli.path("data"));
-        environment.insert("ASAN_OPTIONS", "detect_leaks=0"); // of Open MPI there would be many
-        environment.insert("OMPI_ALLOW_RUN_AS_ROOT", "1");
-        environment.insert("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
         environment.insert("MANTISSA_HOST_GPUS", QString::number(gpus));
-        process.setProcessEnvironment(environment);
-        process.setWorkingDirectory(m_cli.path({}));
         // The time to save what there is when a rank is lost.
-        process.start("mpirun",
-            QStringList {"--oversubscribe", "--bind-to", "none", "--mca", "odls_base_sigkill_timeout", "20", "-n",
-                QString::number(ranks), MANTISSA_CLI}
-                + arguments);
+        environment.insert("OMPI_MCA_odls_base_sigkill_timeout", "20");
+        startRanks(process, m_cli, ranks, MANTISSA_CLI, arguments, std::move(environment));
     }
 
     [[nodiscard]] CliResult run(int ranks, int gpus, const QStringList& arguments) const
@@ -68,23 +58,6 @@ private:
             hashes.append(run["weights_hash"].toString());
         }
         return hashes;
-    }
-
-    /// The process of a rank that trains `file`; 0 if there is none.
-    static pid_t processOf(int rank, const QString& file)
-    {
-        const QByteArray mark = "OMPI_COMM_WORLD_RANK=" + QByteArray::number(rank);
-        for (const QString& entry : QDir("/proc").entryList({"[0-9]*"}, QDir::Dirs)) {
-            const auto contents = [&](const char* name) {
-                QFile info("/proc/" + entry + "/" + name);
-                return info.open(QIODevice::ReadOnly) ? info.readAll() : QByteArray();
-            };
-            if (contents("environ").split('\0').contains(mark)
-                && contents("cmdline").split('\0').contains(file.toUtf8())) {
-                return entry.toInt();
-            }
-        }
-        return 0;
     }
 
 private slots:
