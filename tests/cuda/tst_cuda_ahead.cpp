@@ -146,6 +146,9 @@ private slots:
     void aBegunStepCanBeForgotten();
     void theScalersSettingsNeedNoNewRecording();
     void aDeviceThatScalesWronglyIsAnError();
+
+private:
+    static void compareAhead(const Experiment& experiment, const Outcome& plain, const SessionOptions& options);
 };
 
 void TstCudaAhead::initTestCase()
@@ -159,6 +162,18 @@ void TstCudaAhead::cleanup()
     QVERIFY2(host_layer::lastFault().empty(), host_layer::lastFault().c_str());
     host_layer::reset();
     allowAhead(true);
+}
+
+/// In each schedule, `experiment` comes out as it did in `plain`.
+void TstCudaAhead::compareAhead(const Experiment& experiment, const Outcome& plain, const SessionOptions& options)
+{
+    for (const Schedule& schedule : {schedules[0], schedules[1]}) {
+        schedule.set();
+        Outcome ahead;
+        train(experiment, true, ahead, options);
+        const std::string differs = difference(ahead, plain);
+        QVERIFY2(differs.empty(), fmt::format("{}: {}", schedule.name, differs).c_str());
+    }
 }
 
 void TstCudaAhead::changesNothing_data()
@@ -199,13 +214,7 @@ void TstCudaAhead::changesNothing()
     Outcome plain;
     train(experiment, false, plain, options);
     QCOMPARE(plain.told.records.size(), std::size_t {24});
-    for (const Schedule& schedule : {schedules[0], schedules[1]}) {
-        schedule.set();
-        Outcome ahead;
-        train(experiment, true, ahead, options);
-        const std::string differs = difference(ahead, plain);
-        QVERIFY2(differs.empty(), fmt::format("{}: {}", schedule.name, differs).c_str());
-    }
+    compareAhead(experiment, plain, options);
 }
 
 void TstCudaAhead::divergenceIsTheSame_data()
@@ -232,13 +241,7 @@ void TstCudaAhead::divergenceIsTheSame()
     train(experiment, false, plain, options);
     QVERIFY(std::ranges::any_of(
         plain.told.summaries, [](const auto& ended) { return ended.second.status == RunStatus::Diverged; }));
-    for (const Schedule& schedule : {schedules[0], schedules[1]}) {
-        schedule.set();
-        Outcome ahead;
-        train(experiment, true, ahead, options);
-        const std::string differs = difference(ahead, plain);
-        QVERIFY2(differs.empty(), fmt::format("{}: {}", schedule.name, differs).c_str());
-    }
+    compareAhead(experiment, plain, options);
 }
 
 void TstCudaAhead::beginsWhereNothingIsDue()
