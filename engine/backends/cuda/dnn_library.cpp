@@ -1,30 +1,12 @@
 #include "engine/backends/cuda/dnn_library.h"
 
 #include "engine/backends/cuda/dnn.h"
+#include "engine/backends/cuda/library_calls.h"
 #include "engine/core/error.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <cstdlib>
-
 namespace mantissa::cuda {
-
-namespace {
-
-const char* libraryName()
-{
-    const char* const named = std::getenv("MANTISSA_CUDNN");
-    return named != nullptr ? named : "libcudnn.so.9";
-}
-
-template <typename Call> bool find(void* library, const char* name, Call& call)
-{
-    call = reinterpret_cast<Call>(dlsym(library, name));
-    return call != nullptr;
-}
-
-} // namespace
 
 DnnLibrary::DnnLibrary()
 {
@@ -41,10 +23,11 @@ DnnLibrary::~DnnLibrary()
 
 std::string DnnLibrary::reasonAgainst()
 {
+    const char* const file = libraryName("MANTISSA_CUDNN", "libcudnn.so.9");
     // It stays loaded, as the plug-in does.
-    void* const library = dlopen(libraryName(), RTLD_NOW | RTLD_LOCAL);
+    void* const library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
-        return fmt::format("cuDNN missing ({})", libraryName());
+        return fmt::format("cuDNN missing ({})", file);
     }
     const char* missing = nullptr;
 #define MANTISSA_DNN_CALL(name)                                                                                        \
@@ -54,7 +37,7 @@ std::string DnnLibrary::reasonAgainst()
     MANTISSA_DNN_CALLS
 #undef MANTISSA_DNN_CALL
     if (missing != nullptr) {
-        return fmt::format("cuDNN of another version: {} has no {}", libraryName(), missing);
+        return fmt::format("cuDNN of another version: {} has no {}", file, missing);
     }
     if (const cudnnStatus_t status = calls.Create(&m_handle); status != CUDNN_STATUS_SUCCESS) {
         m_handle = nullptr;

@@ -1,25 +1,12 @@
 #include "engine/backends/cuda/nccl_library.h"
 
-#include <dlfcn.h>
-#include <fmt/format.h>
+#include "engine/backends/cuda/library_calls.h"
 
-#include <cstdlib>
+#include <fmt/format.h>
 
 namespace mantissa::cuda {
 
 namespace {
-
-const char* libraryName()
-{
-    const char* const named = std::getenv("MANTISSA_NCCL");
-    return named != nullptr ? named : "libnccl.so.2";
-}
-
-template <typename Call> bool find(void* library, const char* name, Call& call)
-{
-    call = reinterpret_cast<Call>(dlsym(library, name));
-    return call != nullptr;
-}
 
 /// As NCCL_VERSION_CODE has been made since 2.9.
 std::string versionText(int code)
@@ -37,10 +24,11 @@ NcclLibrary::NcclLibrary()
 
 std::string NcclLibrary::reasonAgainst()
 {
+    const char* const file = libraryName("MANTISSA_NCCL", "libnccl.so.2");
     // It stays loaded, as the plug-in does.
-    void* const library = dlopen(libraryName(), RTLD_NOW | RTLD_LOCAL);
+    void* const library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
-        return fmt::format("NCCL missing ({})", libraryName());
+        return fmt::format("NCCL missing ({})", file);
     }
     const char* missing = nullptr;
 #define MANTISSA_NCCL_CALL(name)                                                                                       \
@@ -59,8 +47,7 @@ std::string NcclLibrary::reasonAgainst()
         return fmt::format("{} is too old: {} or newer is needed", m_text, versionText(oldest));
     }
     if (missing != nullptr || version == 0) {
-        return fmt::format(
-            "no NCCL that can be used: {} has no {}", libraryName(), missing != nullptr ? missing : "version");
+        return fmt::format("no NCCL that can be used: {} has no {}", file, missing != nullptr ? missing : "version");
     }
     return {};
 }
