@@ -53,10 +53,24 @@ void LaneGroup::saveAtEnd(Member& member)
 /// Over several processes: does what rank 0 wants before the next step. False if there is none.
 bool LaneGroup::takeWord()
 {
-    RankLockstep::Word word;
     try {
-        word = m_lockstep->next({.keepsStates = leads() && wantsStates(), .changes = m_changes});
-    } catch (const Error& error) {
+        const RankLockstep::Word word
+            = m_lockstep->next({.keepsStates = leads() && wantsStates(), .changes = m_changes});
+        m_changes.clear();
+        if (!leads()) {
+            if (word.stops) {
+                stopAll();
+                return false;
+            }
+            for (const nlohmann::json& change : word.changes) {
+                member(change.at(0).get<std::uint32_t>()).lane->set(change.at(1).get<std::string>(), change.at(2));
+            }
+        }
+        if (word.keepsStates) {
+            keepStates();
+        }
+        return true;
+    } catch (const Error& error) { // a rank is lost, or this one cannot follow
         for (const auto& member : m_members) {
             if (!member->isEnded) {
                 member->failure = error.what();
@@ -66,20 +80,6 @@ bool LaneGroup::takeWord()
         }
         return false;
     }
-    m_changes.clear();
-    if (!leads()) {
-        if (word.stops) {
-            stopAll();
-            return false;
-        }
-        for (const nlohmann::json& change : word.changes) {
-            member(change.at(0).get<std::uint32_t>()).lane->set(change.at(1).get<std::string>(), change.at(2));
-        }
-    }
-    if (word.keepsStates) {
-        keepStates();
-    }
-    return true;
 }
 
 /// Checkpoints that are due, and else often enough that little is lost with a rank, but never so often that training

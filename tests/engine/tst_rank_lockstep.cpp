@@ -8,6 +8,7 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include <atomic>
 #include <functional>
 #include <thread>
 
@@ -33,6 +34,45 @@ std::string textOfError(const std::function<void()>& work)
     }
     return {};
 }
+
+/// A rank's end that loses another rank at one of its calls.
+class LosingCommunicator final : public Communicator
+{
+public:
+    LosingCommunicator(std::shared_ptr<Communicator> own, std::shared_ptr<ThreadCommunicator> other)
+        : m_own(std::move(own))
+        , m_other(std::move(other))
+    {
+    }
+
+    [[nodiscard]] int rank() const override { return m_own->rank(); }
+
+    [[nodiscard]] int size() const override { return m_own->size(); }
+
+    void allReduceSum(std::span<float> values, DType format) override { next().allReduceSum(values, format); }
+
+    void allGather(std::span<const double> own, std::span<double> all) override { next().allGather(own, all); }
+
+    void broadcast(std::span<std::byte> bytes, int root) override { next().broadcast(bytes, root); }
+
+    void await(std::size_t bytes, const std::function<bool()>& isDone) override { next().await(bytes, isDone); }
+
+    /// Behind so many more calls.
+    void loseBehind(int calls) { m_left = calls; }
+
+private:
+    Communicator& next()
+    {
+        if (m_left-- == 0) {
+            m_other->fail("its power was cut");
+        }
+        return *m_own;
+    }
+
+    std::shared_ptr<Communicator> m_own;
+    std::shared_ptr<ThreadCommunicator> m_other;
+    std::atomic<int> m_left = -1;
+};
 
 Experiment experiment(const std::string& steps, const std::string& extra = {})
 {
@@ -175,6 +215,34 @@ private slots:
             const Checkpoint checkpoint = readCheckpoint(file);
             QCOMPARE(checkpoint.state.nextStep, steps[0]);
             QCOMPARE(checkpoint.state.others.size(), std::size_t {1});
+        }
+    }
+
+    /// At whichever exchange: of a step, of rank 0's word, or of the states that are kept.
+    void lanesEndWhereverARankIsLost()
+    {
+        constexpr int exchanges = 60; // the first states and two steps
+        for (int lostAt = 0; lostAt < exchanges; ++lostAt) {
+            const QTemporaryDir folder;
+            const auto ends = ThreadCommunicator::group(2);
+            const auto losing = std::make_shared<LosingCommunicator>(ends[0], ends[1]);
+            std::shared_ptr<const SessionStatus> left;
+            {
+                std::jthread other([&] {
+                    Session session(experiment("100000000"), overRanks(ends[1]));
+                    trainToEnd(session);
+                });
+                Session session(experiment("100000000"), overRanks(losing, folder.path().toStdString()));
+                session.waitUntilIdle();
+                losing->loseBehind(lostAt);
+                left = trainToEnd(session);
+            }
+            QVERIFY2(left->state != SessionState::Failed, qPrintable(QString::number(lostAt)));
+            for (const LaneStatus& lane : left->lanes) {
+                QCOMPARE(lane.status, RunStatus::Failed);
+                QVERIFY2(lane.message.find("its power was cut") != std::string::npos, lane.message.c_str());
+                QVERIFY(lane.summary.has_value());
+            }
         }
     }
 
