@@ -232,7 +232,11 @@ void LaneGroup::start(Member& member)
 {
     member.isStarted = true;
     if (m_options.snapshotInterval > 0) {
-        member.keepState();
+        try {
+            member.keepState();
+        } catch (const std::exception& error) {
+            member.failure = error.what(); // the device
+        }
     }
     const DeviceInfo& info = member.lane->device();
     const RunStart start {.lane = member.lane->id(),
@@ -346,6 +350,10 @@ std::span<const StepRecord> LaneGroup::step(Next next)
         if (member->canStep() && member->lane->nextStep() == now) {
             if (!member->isStarted) {
                 start(*member);
+            }
+            if (!member->failure.empty()) {
+                endIfDone(*member);
+                continue;
             }
             for (Event& event : member->lane->applyScripted()) {
                 emit(member.get(), std::move(event));

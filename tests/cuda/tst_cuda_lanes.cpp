@@ -37,7 +37,8 @@ struct Outcome
     std::size_t ended = 0;
 };
 
-Outcome trainSession(std::optional<std::uint64_t> failsAfterReady)
+/// The device fails at that call behind `stepsBefore`.
+Outcome trainSession(std::optional<std::uint64_t> failsAt, std::int64_t stepsBefore = 2)
 {
     json document = mlp({R"({"steps": 6})"});
     document["mantissa"] = 1;
@@ -48,10 +49,13 @@ Outcome trainSession(std::optional<std::uint64_t> failsAfterReady)
     options.observers = {&recorder};
     options.snapshotInterval = 2;
     Session session(parseExperiment(document.dump(), "t"), options);
-    session.runSteps(2);
     session.waitUntilIdle();
-    if (failsAfterReady) {
-        host_layer::failFrom(*failsAfterReady);
+    if (stepsBefore > 0) {
+        session.runSteps(stepsBefore);
+        session.waitUntilIdle();
+    }
+    if (failsAt) {
+        host_layer::failFrom(*failsAt);
     }
     session.run();
     session.waitUntilIdle();
@@ -209,6 +213,12 @@ void TstCudaLanes::failedLanesEndAndTheSessionGoesOn()
             QVERIFY2(saysWhat, lane.message.c_str());
         }
     }
+    // Already while the first state to go back to is kept.
+    host_layer::reset();
+    const Outcome none = trainSession(0, 0);
+    QVERIFY2(none.status->state == SessionState::Finished, none.status->message.c_str());
+    QCOMPARE(none.records, std::size_t {0});
+    QCOMPARE(none.ended, std::size_t {2});
     host_layer::reset();
     QVERIFY(trainSession(std::nullopt).status->state == SessionState::Finished);
 }
